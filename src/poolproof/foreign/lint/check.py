@@ -10,7 +10,7 @@ from poolproof.foreign.lint.destroyed_data import destroyed_data
 from poolproof.foreign.lint.earlier_commands import Before, History, loop_line, loop_spans
 from poolproof.foreign.lint.job_groups import Targets, group_jobs
 from poolproof.foreign.lint.located_findings import locate_findings
-from poolproof.foreign.lint.missing_size import SIZE_FIX, jobs_without_size
+from poolproof.foreign.lint.missing_size import SIZE_FIX, jobs_without_size, with_sizes_of_files
 from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, FioCall, LoopIteration, Severity
 from poolproof.foreign.lint.refusals import InstalledFio, refusals
 from poolproof.foreign.lint.sources import COMMAND, Source
@@ -141,6 +141,7 @@ def _unit_findings(
     script = source.text if source.kind == "script" and source.name != COMMAND else ""
     for line, why in jobs_without_size(unit, script, targets, before):
         yield Diagnostic(source.name, line, "refused-by-fio", "error", why, SIZE_FIX)
+    unit = replace(unit, jobs=with_sizes_of_files(unit.jobs, before))
     by_place: dict[tuple[int, str, Severity], list[Finding]] = {}
     for each in locate_findings(unit, group_jobs(unit, targets, before), before):
         place = each.line, each.finding.rule, SEVERITIES[each.finding.effect]

@@ -17,6 +17,7 @@ from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration,
 from poolproof.foreign.lint.runners import PLACES, places_in, reads_commands, run_by
 from poolproof.foreign.lint.script_values import is_definition, known_variables, loop_values, runs_of
 from poolproof.foreign.lint.shell_words import HereDocument, Script, ShellWord, key_without_default, read_script
+from poolproof.foreign.lint.shown_files import shown_files
 from poolproof.foreign.lint.template_variables import with_values
 from poolproof.foreign.lint.working_folder import jobs_in
 from poolproof.foreign.lint.yaml_lists import blocks_in, lists_in, without_lists
@@ -124,6 +125,7 @@ def _units(
         for words, following in zip_longest(script.commands, script.commands[1:]):
             if not (words[0].is_piped and following and following[0].text in _EDITORS):
                 units += _printed_job_file(words, surroundings)
+    units += _in_session(text, surroundings, calls, start, line)
     in_yaml = _in_yaml(text, surroundings, variables, line - 1)
     units += (replace(unit, sections=None, runs_in="machine") for unit in in_yaml)
     units += _in_code(text, variables, line - 1)
@@ -132,6 +134,18 @@ def _units(
     )
     units += (replace(unit, sections=None, is_expanded=True) for unit in written)
     return tuple(sorted(units, key=lambda unit: unit.runs_at or unit.line))
+
+
+def _in_session(
+    text: str, surroundings: JobEnvironment, calls: Sequence[FioCall], start: int, line: int
+) -> Iterator[FioCall]:
+    """Yield the job files that a terminal session shows. `start`, `line`: the position of the text."""
+    for shown in shown_files(text) if "cat" in text or "more" in text or "less" in text else ():
+        call = next((call for call in calls if shown.name in call.files), None)
+        inputs = inherited(surroundings, call) if call is not None else surroundings
+        at = line - 1 + shown.line
+        unit = unit_of_job_file(shown.text, inputs, first_line=at, start=start + shown.start)
+        yield replace(unit, runs_at=call.line, runs_in=call.runs_in, is_expanded=True) if call is not None else unit
 
 
 def _in_yaml(text: str, surroundings: JobEnvironment, variables: Mapping[str, str], above: int) -> Iterator[FioCall]:

@@ -4,15 +4,17 @@ A percentage is not a size, because it is a percentage of the existing files. So
 `you need to specify size=`) and init.c (add_job).
 """
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from posixpath import dirname
 
 from poolproof.foreign.lint.earlier_commands import Before
 from poolproof.foreign.lint.job_groups import Targets, files_of
 from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.variables import UNKNOWN
-from poolproof.load.fio.job import Job
+from poolproof.load.fio.job import Job, Jobs
 from poolproof.load.fio.option_names import PAGE_CACHE
 
 SIZE_FIX = "set size= (or filesize=), or create the file first"
@@ -47,6 +49,21 @@ def jobs_without_size(unit: FioCall, script: str, targets: Targets | None, befor
         elif not any(_is_named_in(script, job, file) for file in files) and _are_missing(files, job, targets):
             what = f"the file {min(files)} does not exist" if len(files) == 1 else "none of its files exists"
             yield line, f"{given} {what}, {_REFUSED}"
+
+
+def with_sizes_of_files(jobs: Jobs, before: Before) -> Jobs:
+    """Return the jobs with the size of a file that an earlier job created as the size of those that have none."""
+    ends: dict[str, float] = {}
+    for extent in (each for load in before.loads for part in load.parts for each in part.extents):
+        if extent.scale == "bytes" and math.isfinite(extent.end):
+            ends[extent.file] = max(extent.end, ends.get(extent.file, 0))
+    return tuple(_sized(job, ends) for job in jobs) if ends else jobs
+
+
+def _sized(job: Job, ends: Mapping[str, float]) -> Job:
+    place = files_of(job) if job.filename and job.text("size") is None and not _has_size(job) else None
+    end = ends.get(place.files[0]) if place is not None and len(place.files) == 1 else None
+    return job if end is None else replace(job, options={**job.options, "size": str(int(end))})
 
 
 def _has_size(job: Job) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.foreign.lint.making import said, source
+from tests.unit.foreign.lint.making import rules, said, source
 
 
 def test_a_global_option_is_pointed_at_where_it_stands() -> None:
@@ -118,3 +118,13 @@ def _message(text: str, rule: str) -> str:
 
 def _rules(text: str) -> set[str]:
     return {rule for _, _, rule in said(text)}
+
+
+@pytest.mark.parametrize("prompt", ["$ ", "root@h:~# ", "[root@h ~]# ", "> "])
+def test_a_job_file_that_a_session_shows(prompt: str) -> None:
+    job = "; a comment\n[a]\nrw=write\nbs=1m\nsize=8g\n"
+    text = f"{prompt}cat a.fio\n{job}\n{prompt}fio a.fio\na: (g=0): rw=write\n"
+    assert said(text, name="post.txt") == [(4, "warning", "write-without-sync")]
+    assert said(text.replace("bs=1m", "end_fsync=1\nbs=1m"), name="post.txt") == []
+    assert said(text.replace("fio a.fio", "ls"), name="post.txt") == [(4, "warning", "write-without-sync")]
+    assert rules(text.replace("rw=", "x=").replace("bs=", "y=").replace("size=", "z="), name="post.txt") == {"no-job"}

@@ -88,3 +88,21 @@ def test_a_target_that_the_user_describes_is_not_looked_at() -> None:
 def test_the_engine_null_is_refused_anywhere() -> None:
     [message] = _refused("ssh host fio --name=a --rw=read --ioengine=null\n", "bench.sh")
     assert "the engine null" in message
+
+
+@pytest.mark.parametrize(
+    ("more", "is_early"),
+    [
+        ("--filename=f --runtime=300", True),
+        ("--filename=f --runtime=1", False),
+        ("--filename=g --runtime=300", False),
+        ("--filename=f --runtime=300 --size=50%", False),
+        ("--filename=f --runtime=300 --time_based", False),
+    ],
+)
+def test_a_job_without_a_size_has_the_size_of_the_file_that_an_earlier_job_wrote(more: str, is_early: bool) -> None:
+    text = (
+        f"fio --name=a --filename=f --rw=write --bs=1m --size=4G --direct=1\nfio --name=b --rw=read --direct=1 {more}\n"
+    )
+    found = [each.line for each in lint(source(text, "b.sh")) if each.rule == "runtime-without-time-based"]
+    assert found == [2] * is_early
