@@ -3,17 +3,22 @@
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job, is_on_devices
 from poolproof.rules.model import Case, Findings, Rule, fio_source, linux_source, notes
-from poolproof.rules.path import is_network, is_zfs
+from poolproof.rules.path import is_fuse
+
+_WAITING = ("ext4", "xfs")
 
 
 def _in_job(case: Case) -> Findings:
-    if is_zfs(case.target) or (case.target is not None and is_network(case.target)):
+    target = case.target
+    name = "" if target is None or target.file_system == "unknown" or is_fuse(target) else target.file_system
+    if name and name not in _WAITING:
         return
     if jobs := [job for job in case.jobs if _extends(job)]:
         why = "file_append" if fio_job(jobs[0]).flag("file_append") else "fallocate=none"
+        wait, where = (f"{name} performs", "") if name else ("ext4 and xfs perform", " on these file systems")
         yield notes(
-            f"{case.who(jobs)} writes with direct=1 beyond the end of its file ({why}): ext4 and xfs perform such "
-            f"writes one at a time, so a queue depth of {jobs[0].depth} is not reached",
+            f"{case.who(jobs)} writes with direct=1 beyond the end of its file ({why}): {wait} such writes one at a "
+            f"time, so a queue depth of {jobs[0].depth} is not reached{where}",
             weight=45,
         )
 
@@ -35,7 +40,7 @@ RULE = Rule(
     ),
     shows=(
         "In a job: direct=1 writes to a file, with iodepth above 1, that either append to the file (file_append) or "
-        "are sequential, with fallocate=none and without overwrite=1."
+        "are sequential, with fallocate=none and without overwrite=1, on ext4, xfs or an unknown file system."
     ),
     error="Too low for disks that can work in parallel.",
     fix="remove file_append, and remove fallocate=none or set overwrite=1 so that fio lays the file out first",

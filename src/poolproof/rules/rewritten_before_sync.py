@@ -3,7 +3,7 @@
 from poolproof.load.model import LoadPart
 from poolproof.metrics import rates_of
 from poolproof.rules.different_blocks import different_share
-from poolproof.rules.fio_job import fio_job
+from poolproof.rules.earlier import has_no_map, is_skewed
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, notes
 from poolproof.rules.path import is_zfs, may_end_in_ram
 from poolproof.rules.reported import ReportedDirection, parts
@@ -37,8 +37,9 @@ def _rewrites(case: Case, job: LoadPart) -> bool:
         return False
     if job.sync_every or job.writes_are_synchronous:
         return False
-    passes = (job.io_size_bytes or 0) / job.size_bytes if job.size_bytes else 0.0
-    return job.time_based or max(passes, fio_job(job).number("loops") or 1) >= _PASSES
+    if is_skewed(job) or has_no_map(job):
+        return job.time_based or (job.io_size_bytes or 0) >= _PASSES * (job.size_bytes or 0)
+    return job.time_based and job.files == 1
 
 
 def _in_result(case: Case) -> Findings:
@@ -82,21 +83,29 @@ RULE = Rule(
     wrong="The kernel writes a page to the disk once it has been dirty for 30 s, or earlier if too many pages are "
     "dirty. If a page is overwritten before then, the disk writes it only once, no matter how often fio wrote it. "
     "end_fsync=1 writes only the last version.",
-    shows="In a job: buffered writes that cover the file at least twice (with time_based, io_size or loops) and are "
-    "synced only at the end, if the file is smaller than the dirty limit (or 16 GiB if that is unknown). In a result: "
-    "buffered writes with a sync every few writes, at least every 25 s, on a file system other than ZFS, if less than "
+    shows="In a job: buffered writes that cover the file several times and are synced only at the end, if the file is "
+    "smaller than the dirty limit (or 16 GiB if that is unknown). These are writes to a single file with time_based, "
+    "and random writes without a random map (norandommap or an uneven random_distribution) with time_based or io_size. "
+    "Other jobs are not reported, because fio syncs after each pass over the files. In a result: buffered writes with "
+    "a sync every few writes, at least every 25 s, on a file system other than ZFS, if less than "
     f"{percent(WRITTEN)} of the writes between two syncs can go to different blocks. Below {percent(REFUTED)}, the "
     "result is refuted.",
-    error="Too high. The factor is at most the number of passes over the file before the kernel writes the pages.",
+    error="Too high. The factor is at most the number of passes over the file before the kernel writes the pages. "
+    "After each pass, fio asks the kernel to drop the file from the page cache, unless invalidate=0 is set. The kernel "
+    "then starts to write the dirty pages, but not those of which an older version is still being written. Measured on "
+    "ext4 with a file of 64 MiB and time_based: the disk wrote 28% of the bytes, and 2% with invalidate=0. With loops "
+    "or io_size instead of time_based, it wrote all of them.",
     fix=f"{_FIX} or direct=1",
     sources=(
         linux_source("6.12", "mm/page-writeback.c", "wb_over_bg_thresh, dirty_expire_interval"),
+        linux_source("6.12", "mm/fadvise.c", "generic_fadvise (POSIX_FADV_DONTNEED)"),
         fio_source("3.42", "io_u.c", "get_next_seq_offset (starts over for time_based)"),
-        fio_source("3.42", "backend.c", "do_io (one fsync at the end)"),
+        fio_source("3.42", "io_u.c", "loop_cache_invalidate"),
+        fio_source("3.42", "backend.c", "do_io (one fsync at the end), thread_main (one do_io for each loop)"),
     ),
     in_job=_in_job,
     in_result=_in_result,
-    options=("time_based", "loops", "io_size", "size"),
+    options=("time_based", "io_size", "size"),
     explains_lost={"write": "overwritten in RAM before it was synced"},
-    commands="fio --rw=write --bs=1m --size=256m --time_based --runtime=10 --end_fsync=1",
+    commands="fio --rw=write --bs=1m --size=256m --time_based --runtime=10 --end_fsync=1 --invalidate=0",
 )

@@ -78,7 +78,7 @@ def _of_job(
 
 def _writing_part(job: Job, values: PossibleValues) -> LoadPart | None:
     """Return the load of a job that writes or trims, or None if the job does neither or its direction is unknown."""
-    if job.engine in _NO_WRITES or job.flag("verify_only"):
+    if job.engine in _NO_WRITES or job.flag("verify_only") or job.flag("create_only"):
         return None
     for pattern in values.of(job.text("rw") or "read"):
         part = part_of(replace(job, options={**job.options, "rw": pattern}))

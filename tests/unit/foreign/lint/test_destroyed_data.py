@@ -114,6 +114,7 @@ def test_every_spelling_of_a_write_to_a_disk_in_use_is_an_error(text: str) -> No
         "fio --name=a --rw=write --filename=/dev/shm/x", "fio --name=a --rw=write --filename=/dev/null",
         "fio --name=a --rw=write --ioengine=null --filename=/dev/vda", "fio --name=a --filename=/dev/vda",
         "fio --name=a --rw=write --verify=md5 --verify_only --filename=/dev/vda",
+        "fio --name=a --rw=write --create_only=1 --filename=/dev/vda",
         "fio --name=a --rw=rw --rwmixread=100 --filename=/dev/vda", "fio --name=a --rw=$1 --filename=/dev/vda",
         "for rw in read randread; do fio --name=a --rw=$rw --filename=/dev/vda; done",
         "fio --name=a --rw=write --filename=vda", "cd /dev; fio --name=a --rw=write --filename=/srv/x",

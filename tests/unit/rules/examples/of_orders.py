@@ -24,6 +24,7 @@ def _zvol(record_kib: int, parity: int) -> Target:
 
 
 _SMALL_WRITES = "rw=randwrite bs=4k size=1g end_fsync=1"
+_PASSES = "rw=write bs=1m size=256m time_based=1 runtime=60 end_fsync=1"
 
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "compressed-direct-reads": (
@@ -46,6 +47,10 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(lint_of(f"{_DEEP} file_append=1"), "notes", lint_of(f"{_DEEP} file_append=1 iodepth=1")),
         Example(lint_of(f"{_DEEP} fallocate=none", None), "notes",
                 lint_of(f"{_DEEP} fallocate=none filename=/dev/sdb", None)),
+        Example(lint_of(f"{_DEEP} fallocate=none", replace(EXT4, file_system="xfs")), "notes",
+                lint_of(f"{_DEEP} fallocate=none", replace(EXT4, file_system="btrfs"))),
+        Example(lint_of(f"{_DEEP} fallocate=none", replace(EXT4, file_system="fuse.mergerfs")), "notes",
+                lint_of(f"{_DEEP} fallocate=none", replace(EXT4, file_system="nfs4"))),
     ),
     "full-pool": (
         Example(lint_of(_WRITE, on_zfs(capacity_percent=85)), "notes", lint_of(_WRITE, on_zfs(capacity_percent=84))),
@@ -89,12 +94,15 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(after(_READ, f"{_WRITE} unlink=1 end_fsync=1"), "notes", after(_READ, f"{_WRITE} end_fsync=1")),
     ),
     "rewritten-before-sync": (
-        Example(lint_of("rw=write bs=1m size=256m time_based=1 runtime=60 end_fsync=1"), "notes",
-                lint_of("rw=write bs=1m size=256m end_fsync=1")),
-        Example(lint_of("rw=write bs=1m size=4g loops=4 end_fsync=1"), "notes",
-                lint_of("rw=write bs=1m size=4g loops=4 end_fsync=1 direct=1")),
-        Example(lint_of("rw=randwrite bs=4k size=256m io_size=2g end_fsync=1"), "notes",
-                lint_of("rw=randwrite bs=4k size=256m io_size=2g fdatasync=1")),
+        Example(lint_of(_PASSES), "notes", lint_of("rw=write bs=1m size=256m end_fsync=1")),
+        Example(lint_of(_PASSES), "notes", lint_of(f"{_PASSES} nrfiles=2")),
+        Example(lint_of(_PASSES), "notes", lint_of("rw=write bs=1m size=256m loops=4 end_fsync=1")),
+        Example(lint_of("rw=randwrite bs=4k size=256m io_size=2g norandommap=1 end_fsync=1"), "notes",
+                lint_of("rw=randwrite bs=4k size=256m io_size=2g end_fsync=1")),
+        Example(lint_of("rw=randwrite bs=4k size=256m io_size=2g random_distribution=zipf:1.2 end_fsync=1"), "notes",
+                lint_of("rw=randwrite bs=4k size=256m io_size=2g random_distribution=zipf:1.2 fdatasync=1")),
+        Example(lint_of("rw=randwrite bs=4k size=256m io_size=512m norandommap=1 end_fsync=1"), "notes",
+                lint_of("rw=randwrite bs=4k size=256m io_size=511m norandommap=1 end_fsync=1")),
         Example(write_of("rw=write bs=4k size=8k fsync=4 time_based=1", 4 * MIB, 20 * MIB, 20 * MIB), "suspects",
                 write_of("rw=write bs=4k size=1g fsync=4 time_based=1", 4 * MIB, 20 * MIB, 20 * MIB)),
     ),
