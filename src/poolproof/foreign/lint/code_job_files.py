@@ -12,9 +12,9 @@ from poolproof.foreign.lint.yaml_lists import YamlItem
 _LONGEST = 8000
 _STRING = re.compile(
     rf"@[\"']\r?\n(?P<powershell>.{{0,{_LONGEST}}}?)\n[\"']@"
-    rf"|r?#?(?P<quotes>\"\"\"|''')(?P<python>.{{0,{_LONGEST}}}?)(?P=quotes)"
+    rf"|r?#?(?P<quotes>\"\"\"|''')(?:\\\n)?(?P<python>.{{0,{_LONGEST}}}?)(?P=quotes)"
     rf"|r#\"(?P<rust>.{{0,{_LONGEST}}}?)\"#"
-    rf"|`(?P<other>[^`]{{0,{_LONGEST}}})`",
+    rf"|(?<!`)`(?P<other>[^`]{{1,{_LONGEST}}})`(?!`)",
     re.DOTALL,
 )
 

@@ -16,8 +16,9 @@ from poolproof.foreign.lint.yaml_lists import YamlItem
 _COMMENT = re.compile(r"(?:(?<=\s)#|//)[^\n]*")
 _STRING_OR_COMMENT = re.compile(rf"(?P<comment>{_COMMENT.pattern})|{STRING.pattern}")  # a comment may contain quotes
 _OPENING = rf"{BLANKS}[\w.:!@]{{0,40}}[\[({{&]{{0,4}}{BLANKS}"
+_CONVERTED = r"(?:\.(?:into|to_string|to_owned|as_str)\(\))?"  # of Rust
 _COMMA = re.compile(
-    rf"{BLANKS}(?:(?:\+\+?|[.%]){BLANKS}(?P<added>{VALUE}){BLANKS})?,"
+    rf"{_CONVERTED}{BLANKS}(?:(?:\+\+?|[.%]){BLANKS}(?P<added>{VALUE}){BLANKS})?,"
     rf"(?P<others>(?:{BLANKS}{VALUE}{BLANKS}\)?{BLANKS},){{0,20}}){_OPENING}"
 )
 _NEXT_CALL = re.compile(

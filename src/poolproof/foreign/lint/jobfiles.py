@@ -14,6 +14,15 @@ _UNCLOSED = re.compile(r"^\s*\[[^\s\[\]]+\s*$")  # a test in a shell script has 
 _INCLUDE = re.compile(r"^\s*include\s+\S+\s*$")
 _OPTION = re.compile(r"^\s*+(?P<text>[^#;\n]+)")
 _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
+_SHARED = frozenset(
+    {
+        "arguments", "atomic", "block", "brick", "cgroup", "comm", "conf", "cont", "description", "dir", "directory",
+        "dummy", "filename", "gid", "hostname", "https", "initiator", "interface", "listen", "load", "mem", "name",
+        "nice", "offset", "pool", "port", "prep", "prio", "profile", "program", "protocol", "rate", "size", "stats",
+        "sync", "thread", "threads", "timeout", "ttl", "uid", "uri", "verb", "verify", "volume",
+    }
+)  # fmt: skip
+"""Options of fio whose names other file formats use too."""
 
 
 def is_job_file(text: str) -> bool:
@@ -30,17 +39,21 @@ def is_job_file(text: str) -> bool:
 
 
 def has_fio_options(text: str) -> bool:
-    """True if the text is a job file with at least one fio option.
+    """True if the text is a job file with at least one option that only fio has.
 
-    A section header alone is not enough, because other file formats have sections too.
+    Other file formats have sections too, with settings such as `name` and `port`.
     """
-    return is_job_file(text) and sets_fio_option(text)
+    return is_job_file(text) and not _options_in(text) <= _SHARED
 
 
 def sets_fio_option(text: str) -> bool:
     """True if a line of the text sets a fio option, even outside a section, because an included file may have none."""
+    return bool(_options_in(text))
+
+
+def _options_in(text: str) -> frozenset[str]:
     settings = (_SETTING.match(line) for line in text.split("\n"))
-    return any(found is not None and found["name"] in ALL_NAMES for found in settings)
+    return frozenset(found["name"] for found in settings if found is not None) & ALL_NAMES
 
 
 def sets_only_fio_options(text: str) -> bool:

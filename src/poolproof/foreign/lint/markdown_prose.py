@@ -4,11 +4,30 @@ Apostrophes in prose (`Don't do this`) are not shell quotes, and the `>` before 
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)")
+_FENCED = re.compile(
+    r"^[ \t]*(?P<fence>```|~~~)[^`\n]*\n(?P<text>(?:(?![ \t]*(?P=fence)).*\n){1,400})[ \t]*(?P=fence)", re.MULTILINE
+)
 _QUOTATION = re.compile(r"(?:^>(?:[ >].*)?\n){2,}", re.MULTILINE)
 _MARKS = re.compile(r"^[> ]+", re.MULTILINE)
 _QUOTES = str.maketrans("'\"", "  ")
+
+
+@dataclass(frozen=True)
+class FencedText:
+    """The text between two fences. `start`, `line`: its position."""
+
+    text: str
+    start: int
+    line: int
+
+
+def fenced_texts(text: str) -> Iterator[FencedText]:
+    for found in _FENCED.finditer(text):
+        yield FencedText(found["text"], found.start("text"), text.count("\n", 0, found.start("text")) + 1)
 
 
 def is_markdown(name: str) -> bool:

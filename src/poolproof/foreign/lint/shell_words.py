@@ -39,7 +39,11 @@ _FOLDED = re.compile(
 )
 """Matches a folded scalar in YAML (`command: >`), whose lines are one line of the value."""
 _APOSTROPHE = re.compile(r"(?<=[a-z])'(?=[a-z]{1,2}\b)[^'\n]*$", re.MULTILINE)  # a drive's speed, don't
-_OPTION_LINE = re.compile(r"[ \t]{0,40}--?[a-z][\w-]{1,40}(?:[=\s]|$)")
+_OPTION_LINE = re.compile(  # options and their values, and nothing that explains them
+    r"[ \t]{0,40}+(?:--?[a-z][\w-]{1,40}+(?:=[^\s;&|<>]{0,200}+|[ \t]{1,9}+[^\s;&|<>-][^\s;&|<>]{0,200}+)?"
+    r"(?![^\s;&|<>])[ \t]{0,40}+)+"
+    r"(?=[\n;&|<>\\]|2>|\Z)"
+)
 _FIO = re.compile(r"(?:^|/)fio(?:\.exe)?$")
 _REDIRECTION = re.compile(r"[<>&|]+")
 _ESCAPED_IN_QUOTES = ("$", "`", '"', "\\", "\n")

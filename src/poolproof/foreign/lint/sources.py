@@ -14,7 +14,12 @@ from poolproof.errors import UsageError
 from poolproof.files.reading import open_named, read_text
 from poolproof.foreign.lint import commands, jobfiles
 from poolproof.foreign.lint.job_variables import job_variables
-from poolproof.foreign.lint.markdown_prose import is_markdown, without_quote_marks, without_quotes_in_prose
+from poolproof.foreign.lint.markdown_prose import (
+    fenced_texts,
+    is_markdown,
+    without_quote_marks,
+    without_quotes_in_prose,
+)
 from poolproof.foreign.lint.memory_volumes import memory_volumes
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
 from poolproof.foreign.lint.prepared_files import PreparedFile, prepared_files
@@ -78,7 +83,7 @@ class Source:
         if self.kind == "job file":
             unit = jobfiles.unit_of(self.text, self.surroundings)
             return (replace(unit, read_only=self.read_only),)
-        return tuple(map(self._placed, commands.units_of(self._commands, self.surroundings)))
+        return self._all_units(commands.units_of(self._commands, self.surroundings))
 
     @property
     def runs(self) -> tuple[LoopIteration, ...]:
@@ -89,7 +94,16 @@ class Source:
         if self.kind == "job file":
             return (LoopIteration({}, self.units),)
         runs = commands.runs_in(self._commands, self.surroundings)
-        return tuple(replace(run, units=tuple(map(self._placed, run.units))) for run in runs)
+        return tuple(replace(run, units=self._all_units(run.units)) for run in runs)
+
+    def _all_units(self, units: Sequence[FioCall]) -> tuple[FioCall, ...]:
+        """Return the fio calls together with the job files in the fences of Markdown, in the order of their lines."""
+        fenced = [
+            jobfiles.unit_of(each.text, self.surroundings, first_line=each.line, start=each.start)
+            for each in (fenced_texts(self.text) if "```" in self.text or "~~~" in self.text else ())
+            if jobfiles.has_fio_options(each.text)
+        ]
+        return tuple(map(self._placed, sorted([*units, *fenced], key=lambda unit: unit.runs_at or unit.line)))
 
     def _placed(self, unit: FioCall) -> FioCall:
         """Return the call with `runs_in` set. Commands in a playbook, a manifest or a Dockerfile run elsewhere."""

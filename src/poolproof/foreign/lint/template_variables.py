@@ -13,7 +13,8 @@ _BLOCK = re.compile(
     re.MULTILINE,
 )
 _SETTING = re.compile(
-    r"^[ ]+(?P<name>[A-Za-z_]\w*):[ ]+(?:(?P<quote>[\"'])(?P<quoted>[^\"'\n]*)(?P=quote)|(?P<plain>[^\s#\"'][^\n#]*?))"
+    r"^(?P<indent>[ ]+)(?P<name>[A-Za-z_]\w*):[ ]+"
+    r"(?:(?P<quote>[\"'])(?P<quoted>[^\"'\n]*)(?P=quote)|(?P<plain>[^\s#\"'][^\n#]*?))"
     r"[ ]*(?:[ ]#.*)?$",
     re.MULTILINE,
 )
@@ -28,10 +29,17 @@ def template_variables(text: str) -> dict[str, str]:
     values: dict[str, set[str]] = {}
     for block in _BLOCK.finditer(text) if "{{" in text else ():
         for found in _SETTING.finditer(block["lines"]):
+            if len(found["indent"]) > _indent_of(block["lines"]):  # a member of another variable
+                continue
             value = found["quoted"] if found["quoted"] is not None else found["plain"]
             key = f"{{{{ {found['name']} }}}}"
             values.setdefault(key, set()).add(key if value.startswith(_NOT_LITERAL) or "{{" in value else value)
     return {key: next(iter(given)) if len(given) == 1 else key for key, given in values.items()}
+
+
+def _indent_of(lines: str) -> int:
+    first = next(line for line in lines.split("\n") if line.strip())
+    return len(first) - len(first.lstrip())
 
 
 def with_values(text: str, variables: Mapping[str, str]) -> str:

@@ -19,6 +19,8 @@ from poolproof.load.fio.option_values import RW_WORDS, is_external
 _PROGRAM = re.compile(
     r"^(?:\S*/|[A-Za-z]:\\.*\\)?fio(?:[-_.]?v?\d[\w.-]*)?(?:\.exe|:[\w.-]+)?$"
 )  # fio:3.36 is an image
+_OTHER_NAME = re.compile(rf"{_PROGRAM.pattern}|^(?:\S*/)?fio[-_][\w-]{{1,40}}$")
+_TYPICAL = frozenset({"rw", "readwrite", "bs", "filename", "directory", "size", "ioengine", "iodepth", "runtime"})
 _NAMES = option_names.ALL_NAMES | option_names.PROGRAM_OPTIONS
 _WRITES = frozenset(RW_WORDS) - {"read", "randread"}
 _SWITCHES = option_names.JOB_SWITCHES | option_names.PROGRAM_SWITCHES
@@ -179,10 +181,18 @@ def place_of_fio(words: Sequence[str]) -> int | None:
     If several words match, the last one runs fio, as in `kubectl exec fio -- fio --name=a` and `docker run --name fio
     --rm fio --name=a`. A `fio` that is the value of an option (`--name fio`) does not count.
     """
-    programs = [at for at, word in enumerate(words) if _PROGRAM.match(word) and not word.startswith("-")]
+    programs = [at for at, word in enumerate(words) if _is_program(word, words[at + 1 :])]
     programs = [at for at in programs if not (words[max(0, at - 1)] in _NAMES_OF_PODS and words[at - 2] != "sudo")]
     places = [at for at in programs if _is_call(words[at + 1 :])]
     return next((at for at in reversed(places) if at == places[0] or not takes_next(words[at - 1])), None)
+
+
+def _is_program(word: str, after: Sequence[str]) -> bool:
+    """True if the word names fio, perhaps by a longer name (`fio_custom`), if `name` and two typical options follow."""
+    if word.startswith("-") or not _OTHER_NAME.match(word):
+        return False
+    names = {each.lstrip("-").partition("=")[0] for each in after if each.startswith("-")}
+    return _PROGRAM.match(word) is not None or ("name" in names and len(names & _TYPICAL) > 1)
 
 
 def takes_next(word: str) -> bool:

@@ -36,9 +36,36 @@ def test_a_quoted_command_of_several_lines() -> None:
     assert rules("> out.txt\nfio --name=a --rw=write --bs=1m --size=8g\n", name="b.sh") == {"write-without-sync"}
 
 
-@pytest.mark.parametrize("more", ["--end_fsync=1", "  -direct=1 -ioengine=libaio", "--direct 1"])
+@pytest.mark.parametrize("more", ["--end_fsync=1", "  -direct=1 -ioengine=libaio", "--direct 1", "--direct=1 | tee x"])
 def test_a_command_that_a_mail_program_wrapped(more: str) -> None:
     text = f"fio --name=a --rw=write --bs=1m --size=8g\n{more}\n"
     assert rules(text, name="mail.txt") == set()
     assert rules(text.replace("\n", "\n\n", 1), name="mail.txt") == {"write-without-sync"}
     assert rules(f"fio --name=a --rw=write --bs=1m --size=8g\n- {more}\n", name="mail.txt") == {"write-without-sync"}
+
+
+_JOB = "[global]\nrw=write\nsize=8g\n\n[a]\nbs=1m\n"
+
+
+@pytest.mark.parametrize("name", ["README.md", "post.txt", "-"])
+@pytest.mark.parametrize("fence", ["```", "```ini", "~~~", "```ini title=job.fio"])
+def test_a_job_file_between_fences(fence: str, name: str) -> None:
+    text = f"Don't trust it:\n{fence}\n{_JOB}{fence[:3]}\nRun `fio a.fio`.\n"
+    assert said(text, name=name) == [(4, "warning", "write-without-sync")]
+    assert said(text.replace("bs=1m", "bs=1m\nend_fsync=1"), name=name) == []
+    fixed = fixed_text(text, name=name)
+    assert fixed.text == text.replace("bs=1m\n", "bs=1m\nend_fsync=1\n") and not fixed.left
+
+
+def test_other_files_between_fences() -> None:
+    text = "```ini\n[server]\nport=1\nsize=9\nhost=a\n```\n```\nfio --name=a --rw=write --bs=1m --size=8g\n```\n"
+    assert said(text, name="README.md") == [(8, "warning", "write-without-sync")]
+    assert said(f"```\n{_JOB}", name="README.md") != [(3, "warning", "write-without-sync")]
+
+
+@pytest.mark.parametrize(
+    "line", ["--end_fsync=1 syncs at the end", "--direct: bypass RAM", "-- and so on", "--rw read it"]
+)
+def test_a_line_that_explains_an_option_is_not_part_of_the_command(line: str) -> None:
+    text = f"fio --name=a --rw=write --bs=1m --size=8g\n{line}\n"
+    assert said(text, name="doc.txt") == [(1, "warning", "write-without-sync")]

@@ -19,6 +19,8 @@ _EARLY = "runtime-without-time-based"
         ("  vars:\n    size: '{{ disk_size }}'\n", False),
         ("  vars:\n    size: [1G]\n", False),
         ("  vars:\n    size: 1G\n  post:\n    vars:\n      size: 2G\n", False),
+        ("  vars:\n    disk:\n      size: 1G\n", False),
+        ("  vars:\n    # how much\n    size: 1G\n    disk:\n      size: 2G\n", True),
         ("", False),
     ],
 )

@@ -179,7 +179,9 @@ def test_arguments_of_a_format(call: str, is_early: bool) -> None:
     assert ("runtime-without-time-based" in rules(f"os.system({call})\n", name="bench.py")) == is_early
 
 
-@pytest.mark.parametrize("string", ['"""\n{}"""', "'''{}'''", 'r#"\n{}"#', "`{}`", '@"\n{}"@', 'f"""\n{}"""'])
+@pytest.mark.parametrize(
+    "string", ['"""\n{}"""', '"""\\\n{}"""', "'''{}'''", 'r#"\n{}"#', "`{}`", '@"\n{}"@', 'f"""\n{}"""']
+)
 def test_job_files_in_strings(string: str) -> None:
     job = "[global]\nsize={size}g\nrw=write\n\n[a]\nbs=1m\n"
     text = f"x = 1\njob = {string.replace('{}', job)}\nrun('fio', path)\n"
@@ -222,3 +224,25 @@ def test_a_comment_of_a_script_is_no_command() -> None:
 def test_an_apostrophe_in_a_word_is_no_quote() -> None:
     assert _UNSYNCED in rules("a drive's speed:\nfio --name=a --rw=write --size=8g\nthat's it\n", name="doc.txt")
     assert _UNSYNCED not in rules("fio --name='a\nfio --rw=write --size=8g' --rw=read\n", name="b.sh")
+
+
+@pytest.mark.parametrize("convert", [".into()", ".to_string()", ""])
+def test_strings_that_rust_converts(convert: str) -> None:
+    items = ("--name=a", "--rw=write", "--bs=1m", "--size=8g")
+    text = f"vec![\n{''.join(f'    {chr(34)}{item}{chr(34)}{convert},{chr(10)}' for item in items)}]\n"
+    assert _UNSYNCED in rules(text, name="bench.rs")
+    assert _UNSYNCED not in rules(text.replace("--bs=1m", "--end_fsync=1"), name="bench.rs")
+
+
+@pytest.mark.parametrize(
+    ("call", "is_fio"),
+    [
+        ("fio_custom --name=a --rw=write --bs=1m --size=8g", True),
+        ("/data/fio-arm64_v2 --name=a --rw=write --bs=1m --size=8g", True),
+        ("fio_plot --name=a --rw=write", False),
+        ("fio-report --size=8g --bs=1m --rw=write", False),
+        ("myfio --name=a --rw=write --bs=1m --size=8g", False),
+    ],
+)
+def test_fio_by_another_name(call: str, is_fio: bool) -> None:
+    assert (_UNSYNCED in rules(f"{call}\n", name="bench.sh")) == is_fio
