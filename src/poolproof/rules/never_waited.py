@@ -7,7 +7,7 @@ from poolproof.rules.disk_requests import statistics_cover
 from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Finding, Rule, fio_source, linux_source, suspects
 from poolproof.rules.path import is_persistent_memory
-from poolproof.rules.reported import each_job, parts_of
+from poolproof.rules.reported import counted_ios, each_job, parts_of
 from poolproof.units import format_count
 
 _MOST_WAITS = 0.1
@@ -20,8 +20,7 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
         return None
     if is_persistent_memory(case, job) or any(statistics_cover(case, part.kind) for part in parts_of(reported)):
         return None
-    counts = [part.figures.ios or _counted(part.figures.iops, part.figures.runtime_ms) for part in parts_of(reported)]
-    ios = sum(counts)
+    ios = sum(counted_ios(part) or 0 for part in parts_of(reported))
     if ios < _FEWEST_IOS or switches > _MOST_WAITS * ios:
         return None
     kinds = " and ".join(f"{part.kind}s" for part in parts_of(reported))
@@ -44,10 +43,6 @@ def _waits_for_each(job: LoadPart) -> bool:
     if fio.flag("hipri") or fio.engine == "mmap" or job.random_share < 1.0:
         return False
     return job.direct or (not job.writes and job.is_random) or (not job.reads and job.writes_are_synchronous)
-
-
-def _counted(iops: float | None, runtime_ms: int | None) -> float:
-    return (iops or 0.0) * (runtime_ms or 0) / 1000
 
 
 RULE = Rule(

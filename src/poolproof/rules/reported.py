@@ -136,6 +136,16 @@ def largest_printed_as(moved: int) -> int:
     return moved + unit
 
 
+def counted_ios(part: ReportedDirection) -> float | None:
+    """Return the number of I/Os, computed from their rate if the report does not include it, or None."""
+    figures = part.figures
+    if figures.ios is not None:
+        return figures.ios
+    if figures.iops is None or figures.runtime_ms is None:
+        return None
+    return figures.iops * figures.runtime_ms / 1000
+
+
 def most_moved_bytes(result: Outcome | None, kind: Kind) -> int | None:
     """Return the number of bytes that fio read or wrote, corrected if a rate shows that fio lost a carry.
 

@@ -7,7 +7,7 @@ from poolproof.load.outcome import Outcome, PartOutcome
 from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Findings, Rule, fails, finding, fio_source, notes, rule_id
 from poolproof.rules.proof import OF_READS, OF_WRITES
-from poolproof.rules.reported import ReportedDirection, asked_s, most_moved_bytes, parts, ran_s
+from poolproof.rules.reported import asked_s, counted_ios, most_moved_bytes, parts, ran_s
 from poolproof.units import format_duration, format_size
 
 WORK_DONE = rule_id(__name__)
@@ -109,18 +109,8 @@ def _time_done(case: Case) -> Findings:
 
 def _issued_few(case: Case) -> bool:
     """True if the run consisted of so few I/Os that a single one determines the rate."""
-    counts = [_count(part) for part in parts(case.outcome)]
+    counts = [counted_ios(part) for part in parts(case.outcome)]
     return bool(counts) and all(count is not None and count <= _FEW_IOS for count in counts)
-
-
-def _count(part: ReportedDirection) -> float | None:
-    """Return the number of I/Os, computed from their rate if the report does not include it, or None."""
-    figures = part.figures
-    if figures.ios is not None:
-        return figures.ios
-    if figures.iops is None or figures.runtime_ms is None:
-        return None
-    return figures.iops * figures.runtime_ms / 1000
 
 
 def _instant_directions(case: Case) -> Findings:

@@ -18,7 +18,7 @@ import msgspec
 
 from poolproof.errors import PoolproofError
 from poolproof.files.reading import read_regular
-from poolproof.files.writing import cache_folder
+from poolproof.files.writing import cache_folder, write_output
 from poolproof.results.query import copies, views
 from poolproof.results.query.find_runs import FoundRun
 from poolproof.results.runs.loading import load_run
@@ -62,13 +62,8 @@ def _stored(run: FoundRun) -> list[_Row]:
     rows = _computed(run)
     with contextlib.suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            partial.write_bytes(msgspec.msgpack.encode(rows))
-            if _path(run) == path:
-                partial.rename(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        if _path(run) == path:
+            write_output(path, msgspec.msgpack.encode(rows), lasting=False)
     return rows
 
 
