@@ -12,7 +12,7 @@ from poolproof.campaign.model import Workload
 from poolproof.errors import FioError, PoolproofError
 from poolproof.evidence.account import CountingPoint, Window, byte_account, leaf_uses, levels_of
 from poolproof.evidence.counter_sources import Values, growth, read_sources
-from poolproof.evidence.counters import CounterFile, CounterReading, Sampler, read_now, reading_at
+from poolproof.evidence.counters import CounterFile, CounterReading, Sampler, read_now
 from poolproof.evidence.host_use import HostReading, host_use, read_host
 from poolproof.evidence.model import Evidence, VdevUse, ZfsUse
 from poolproof.evidence.run_delay import RunDelays
@@ -23,7 +23,6 @@ from poolproof.layers.open_layout import busy_with, counting_points, vdev_uses
 from poolproof.layers.tree import expected
 from poolproof.load.asked import asked_of
 from poolproof.load.generator import LoadGenerator, generator_of
-from poolproof.load.merge import measured_ms
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
 from poolproof.measure.disk_faults import disk_errors, last_error_s, layer_faults, slowed_disks
@@ -32,6 +31,7 @@ from poolproof.measure.figures import moved_each_way
 from poolproof.measure.health_check import health_checks_of
 from poolproof.measure.load_output import LoadOutput, gathered, results_after_warm_up
 from poolproof.measure.load_watch import LoadStuck, LoadWatch, RatePublisher
+from poolproof.measure.measured_window import measured_window
 from poolproof.measure.model import PreparedWorkload, TrialContext, cause_of
 from poolproof.measure.prepare import drop_caches, flush
 from poolproof.measure.series import latency_text, series_text
@@ -49,7 +49,6 @@ SAMPLE_S = 0.1
 """The interval between samples of the counters during a trial, in seconds."""
 
 _SERIES_FROM_S = 1.0
-_CLOCK_ERROR_S = 0.05
 _IDLE_SHARE = 0.02
 _IDLE_LONGEST_S = 0.25
 _IDLE_FIRST = (0.1, 1.05)
@@ -266,7 +265,8 @@ def _watch(
     layout, generator = context.layout, generator_of(load)
     key = TrialKey(layout.name, prepared.workload.name, number)
     publisher = RatePublisher(context.listener, context.run, key)
-    reports = ending or publisher.is_heard() or (load.asked_s or 0.0) >= _SERIES_FROM_S
+    is_long = (load.asked_s or 0.0) >= _SERIES_FROM_S
+    reports = ending or publisher.is_heard() or is_long or load.ramp_s > 0  # reports show when the ramp ended
     to_decide_s = context.measure.shortest_s if ending else math.inf
     # A file system program that hangs is ended by its health check. Its mount is then gone, so the load is not retried.
     most_s = None if health_checks_of(layout.tree) else load.planned_s
@@ -328,7 +328,9 @@ def _result_of(fio: LoadOutput, load: Load) -> Outcome:
 def _evidence(
     context: TrialContext, prepared: PreparedWorkload, measured: _TrialMeasurements, result: Outcome, resident: Resident
 ) -> Evidence:
-    window = _without_ramp(measured, prepared.load, result)
+    window = measured_window(
+        measured.window, measured.samples, measured.fio.statuses, prepared.load, result, measured.clock_ahead_s
+    )
     leaves = leaf_uses(context.layout.leaves, window, _load_s(prepared.load, result))
     moved = moved_each_way(result)
     went = {leaf.device: leaf.drained_write_bytes for leaf in leaves}
@@ -355,30 +357,6 @@ def _evidence(
 def _load_s(load: Load, result: Outcome) -> float | None:
     """Return the duration of the load's I/O in seconds. None if it is unknown or if some parts start late."""
     return None if any(part.starts_late for part in load.parts) else lasted_s(result)
-
-
-def _without_ramp(measured: _TrialMeasurements, load: Load, result: Outcome) -> Window:
-    """Return the window that the load generator's results cover. It excludes the ramp.
-
-    The window begins when the first job's ramp ends, and ends with the load generator's last report. The counters at
-    its beginning are interpolated between two samples.
-    """
-    if load.ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
-        return measured.window
-    ran_ms = measured_ms(result)
-    starts_at = _ended_at_s(measured, result.timestamp_ms / 1000, ran_ms / 1000) - ran_ms / 1000
-    return replace(measured.window, start=reading_at(measured.samples, starts_at))
-
-
-def _ended_at_s(measured: _TrialMeasurements, reported_s: float, ran_s: float) -> float:
-    """Return the time of the last report by the samples' clock, even if the host's wall clock was changed meanwhile.
-
-    The report is the last thing that the load generator writes. If its timestamp is not between the generator's start
-    and end, the wall clock was changed. The best estimate is then the time at which the generator ended.
-    """
-    window, at_s = measured.window, reported_s - measured.clock_ahead_s
-    possible = window.start.at_s + ran_s - _CLOCK_ERROR_S <= at_s <= window.end.at_s + _CLOCK_ERROR_S
-    return at_s if possible else window.end.at_s
 
 
 def _save(context: TrialContext, directory: Path, measured: _TrialMeasurements, generator: LoadGenerator) -> None:

@@ -70,9 +70,9 @@ It has the same tolerance as `WRITTEN`.
 
 
 RAMP_END_S = 0.1
-"""The time in seconds by which the end of a ramp, as computed from fio's report, may differ from the actual end.
+"""The time in seconds by which the counters at the end of a ramp may differ from those at its actual end.
 
-fio writes its report 10 to 60 ms after its last I/O, and the counters are read ten times per second.
+fio's reports show the end to within a few milliseconds, but the counters are read only ten times per second.
 """
 
 
