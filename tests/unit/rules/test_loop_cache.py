@@ -1,0 +1,53 @@
+"""Loop devices over sparse files: which of their reads the disk below must have served."""
+
+from dataclasses import replace
+
+import pytest
+
+from poolproof.evidence.model import Evidence, Target
+from poolproof.rules.judge import judge
+from poolproof.rules.model import Case
+from tests.unit.rules.making import MIB, account, direction, jobs, leaf, said
+
+_MIXED = "rw=randrw bs=4k size=64m direct=1"
+_BTRFS = Target("btrfs", ram_bytes=8 * 1024 * MIB)
+_CACHED = replace(_BTRFS, loop_without_direct=("/dev/loop0",))
+
+
+def _case(options: str, below_mib: int, target: Target = _BTRFS) -> Case:
+    """Return a case in which fio read 10 MiB of 30 MiB that the loop devices read.
+
+    `below_mib`: what the disk below the loop devices read.
+    """
+    moved = 10 * MIB
+    writes = direction(moved) if "randrw" in options else None
+    wrote = (moved, 1.5 * moved, 1.5 * moved) if writes else (0.0, 0.0, 0.0)
+    disks = [
+        leaf(
+            name, read_bytes=moved, read_ios=moved // 4096, write_bytes=int(wrote[1] / 3),
+            write_ios=int(wrote[1]) // 4096, drained_write_bytes=int(wrote[2] / 3), below_device="vda",
+            below_read_bytes=below_mib * MIB, below_drained_write_bytes=int(wrote[2]),
+        )
+        for name in "abc"
+    ]  # fmt: skip
+    result = said(read=direction(moved), write=writes)
+    found = account((moved, 3 * moved), wrote, factor=1.5)
+    return Case(jobs(options), result, Evidence(found, tuple(disks)), target)
+
+
+@pytest.mark.parametrize(
+    ("options", "target", "below_mib", "verdict"),
+    [
+        (_MIXED, _BTRFS, 25, None),
+        (_MIXED, _BTRFS, 10, None),
+        (_MIXED, _BTRFS, 8, "suspects"),
+        (_MIXED, _BTRFS, 4, "refutes"),
+        (_MIXED, _CACHED, 10, "refutes"),
+        ("rw=randread bs=4k size=64m direct=1", _BTRFS, 10, "refutes"),
+    ],
+)
+def test_holes_that_writes_read_around_are_no_cache_hits(
+    options: str, target: Target, below_mib: int, verdict: str | None
+) -> None:
+    found = [each for each in judge(_case(options, below_mib, target), "iops").findings if each.rule == "loop-cache"]
+    assert [each.effect for each in found] == ([] if verdict is None else [verdict])
