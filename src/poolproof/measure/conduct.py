@@ -25,6 +25,7 @@ from poolproof.measure.health_check import watched
 from poolproof.measure.leftovers import Leftovers
 from poolproof.measure.model import BuiltLayout, Listener, TrialContext, cause_of
 from poolproof.measure.order import TrialOrder, build_rounds
+from poolproof.measure.own_storage import OwnStorage
 from poolproof.measure.plan import RunPlan, needed_bytes, needed_files, plan_core, plan_next_core, plan_one, plan_rest
 from poolproof.measure.prepare import prepare
 from poolproof.measure.schedule import Schedule, schedule_of
@@ -282,6 +283,8 @@ class _Conductor:
         host, tree = self.host, planned.tree
         for deviation in deviations(tree, host):
             self.listener.warning(f"{planned.layout.name}: {deviation}")
+        own = OwnStorage(tree, planned.identity_checks, self.plan.site.state_dir)
+        own.begin(host)
         return BuiltLayout(
             name=planned.layout.name,
             node=planned.node,
@@ -289,6 +292,7 @@ class _Conductor:
             target=describe(tree, host, target_of(host, tree.volume, tree.leaves, self.plan.machine)),
             scratch=self.plan.site.state_dir,
             found=found_directory(planned.node),
+            own=own,
             identity_checks=planned.identity_checks,
             below=expected_below(tree, host),
         )

@@ -14,6 +14,7 @@ from poolproof.hosts.base import Host
 from poolproof.layers.base import Node
 from poolproof.layers.tree import TreePlan
 from poolproof.load.model import Load
+from poolproof.measure.own_storage import OwnStorage
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial, TrialKey
 
@@ -83,6 +84,7 @@ class BuiltLayout:
     `scratch`: the run's directory on the host for the load generator's files.
     `found`: the first existing directory that the layout uses, or None. Files in it can be used as they are.
     `identity_checks`: one check for each real disk, loop device and nbd device.
+    `own`: the storage that the run made, to check before each load that it is still there.
     `below`: the write amplification of the storage under existing directories, keyed by path, for `write_factor`.
     """
 
@@ -92,6 +94,7 @@ class BuiltLayout:
     target: Target
     scratch: str
     found: str | None
+    own: OwnStorage
     identity_checks: tuple[IdentityCheck, ...] = ()
     below: Mapping[str, Expected] = field(default_factory=dict)
 

@@ -18,7 +18,7 @@ from poolproof.load.generator import generator_of
 from poolproof.load.model import Load
 from poolproof.measure.existing_files import found_paths
 from poolproof.measure.model import BuiltLayout, CellJobs, Fill, Listener, PreparedWorkload
-from poolproof.provision.apply import check_identity, check_not_busy, repeat
+from poolproof.provision.apply import repeat
 from poolproof.units import format_size
 
 _LIMIT_S = 60.0
@@ -37,7 +37,7 @@ def prepare(
 
     Raises:
         FioError: the load generator could not write the files.
-        GuardError: a disk to be filled is not the one that the campaign names.
+        GuardError: the storage to be filled is no longer the run's own, or a disk was replaced.
         BuildError: the data could not be flushed to the disks.
         CommandError: a command that inspects the files or the layout failed.
     """
@@ -79,8 +79,6 @@ def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], liste
     fill = None
     if any(cell.workload.fill for cell in cells):
         listener.activity_begins(f"fill {layout.top}")
-        check_identity(f"fill {layout.top}", layout.identity_checks, host)
-        check_not_busy(f"fill {layout.top}", layout.top, host)
         size_bytes = max(load.end_bytes for load in loads)
         fill = _fill(host, layout, generator_of(loads[0]).device_fill_load(layout.top, size_bytes), size_bytes)
     return [_Placed(load, (), fill) for load in loads]
@@ -88,6 +86,7 @@ def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], liste
 
 def _fill(host: Host, layout: BuiltLayout, load: Load, size_bytes: int) -> Fill:
     before = _written(host, layout) if layout.target.compression else {}
+    layout.own.check(f"fill {layout.top}", host, [load])
     begun = time.monotonic()
     generator_of(load).fill(host, load, layout.scratch, size_bytes)
     filled = Fill(generator_of(load).text(load), time.monotonic() - begun)
@@ -144,13 +143,14 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
     directories = [_directory_of(layout, cell) for cell in cells]
     pairs = list(zip(cells, directories, strict=True))
     own = {directory for cell, directory in pairs if cell.workload.fill}
+    layout.own.check(f"create the directories of {layout.name}", host)
     _make_directories(host, layout, own)
+    layout.own.add(host, own | {path for path in directories if path == layout.found})
     loads = [generator_of(cell.load).in_directory(cell.load, directory) for cell, directory in pairs]
     has_files = [cell.workload.fill and not cell.load.makes_new_files for cell in cells]
     texts = [fill_text(load) if filled else "" for filled, load in zip(has_files, loads, strict=True)]
     filling = {text: entry for text, entry in zip(texts, loads, strict=True) if text}
     fills: dict[str, Fill] = {}
-    check_identity(f"fill the test files of {layout.name}", layout.identity_checks, host)
     for number, (text, entry) in enumerate(filling.items(), start=1):
         listener.activity_begins(f"fill the test files (set {number} of {len(filling)})")
         fills[text] = _fill(host, layout, generator_of(entry).fill_load(entry), entry.created_bytes)
@@ -229,10 +229,12 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
 
     Raises:
         BuildError: the layout can't be remounted, for example because it is in use, or a cache does not become empty.
-        GuardError: a disk was replaced.
+        GuardError: a disk was replaced, or something else is mounted in place of the layout.
     """
+    layout.own.check(f"remount {layout.name}", host)
     repeat(layout.tree.close, host)
     repeat(layout.tree.open, host, layout.identity_checks)
+    layout.own.renew(host)
     layer = layer_of(layout.target.file_system)
     if layer is not None and layer.has_own_cache:
         _await_empty_caches(host, layout)

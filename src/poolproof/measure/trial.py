@@ -36,7 +36,6 @@ from poolproof.measure.model import PreparedWorkload, TrialContext, cause_of
 from poolproof.measure.prepare import drop_caches, flush
 from poolproof.measure.series import latency_text, series_text
 from poolproof.measure.surroundings import HostBefore, Surroundings
-from poolproof.provision.apply import check_identity, check_not_busy
 from poolproof.results.runs.live_rates import LiveNotes
 from poolproof.results.runs.model import Trial, TrialKey, trial_evidence
 from poolproof.rules.judge import judge
@@ -190,9 +189,6 @@ def _drop_caches(context: TrialContext, prepared: PreparedWorkload, cold: bool) 
 
 def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> _TrialMeasurements:
     host, leaves, scratch = context.host, context.layout.leaves, context.layout.scratch
-    check_identity(f"measure {context.layout.name}", context.layout.identity_checks, host)
-    if context.layout.is_block:
-        check_not_busy(f"measure {context.layout.name}", context.layout.top, host)
     seconds = {"settle": _pause(context)}
     context.listener.activity_begins("measure")
     places = counting_points(context.layout.tree, host)
@@ -206,6 +202,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     start: list[CounterReading] = []
 
     def begins() -> None:
+        context.layout.own.check(f"measure {context.layout.name}", host, [load])
         start.append(read_now(host, leaves, more))
         watch.begins(start[0].at_s, ahead_s)
         delays.begins()

@@ -24,7 +24,7 @@ from poolproof.facts import conditions
 from poolproof.hosts.base import FileMissing, Host, Tick
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.generator import FORGET
-from poolproof.measure import free_space
+from poolproof.measure import free_space, own_storage
 from poolproof.measure.conduct import conduct
 from poolproof.measure.model import Listener
 from poolproof.measure.plan import BuildDirectories, RunPlan, make_plan
@@ -56,6 +56,7 @@ _ANSWERS: Mapping[str, str] = {
             FORGET,
             swappable.LISTS,
             loop.IS_ATTACHED,
+            own_storage.IDENTIFY,
         ),
         "",
     ),
