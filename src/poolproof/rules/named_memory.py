@@ -33,7 +33,7 @@ def _in_result(case: Case) -> Findings:
             weight=58,
         )
     elif cached and case.cold and not proves(case) and _reads_like_memory(case):
-        yield suspects(f"a heading says that the data is read from RAM: {cached}", weight=58)
+        yield suspects(f"a heading or a name says that the data is read from RAM: {cached}", weight=58)
     buffered = case.quoted.buffered if case.quoted else ""
     if buffered and not words and not target and not _is_direct(case) and not proves(case):
         kinds = {part.kind for part in parts(case.outcome) if _is_faster_than_a_drive(case, part)}
@@ -102,8 +102,9 @@ RULE = Rule(
     "or the page cache, and the result is at least 1 GB/s or less than 100 µs per I/O. Or such a sentence says that "
     "the I/O is buffered, no command shows direct=1, and the rate is above 3.94 GB/s (PCIe 3.0 x4). Or the heading "
     "above the result, or those of the row and the column in a table, name only a RAM disk, tmpfs, null_blk or "
-    "mergerfs's nullrw. Or the heading says that the reads are cached, and the result is at least 1 GB/s or less than "
-    "100 µs per I/O. The same applies if the output of mount or df shows tmpfs or a RAM disk at the path of the files. "
+    "mergerfs's nullrw. Or the heading above the result, or its row or column in a table, says that the reads are "
+    "cached or that the cache is warm, and the result is at least 1 GB/s or less than 100 µs per I/O. The same applies "
+    "if the output of mount or df shows tmpfs or a RAM disk at the path of the files. "
     "Or a statement above the result says that the tested device is, or is made from, a RAM disk, "
     "tmpfs or null_blk (`uses a ramdisk`, `device = /dev/nullb0`, `modprobe brd`, `nbd-server 9000 "
     "/dev/ram0`), no line after it names another kind of device, and no command shows other files.",

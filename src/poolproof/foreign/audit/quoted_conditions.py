@@ -10,25 +10,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
+from poolproof.foreign.audit.cache_words import says_cached
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line
 
 _SECTION = re.compile(r"^\s{0,3}#{2,6}\s+(?P<words>\S.{1,58}?)\s*#*\s*$")
 _LABEL = re.compile(r"^\s*(?:[-*]\s+)?(?:\*\*(?P<bold>[^*]{3,50}?):?\*\*:?|(?P<words>[A-Za-z][^:]{2,48}?)\s?:)\s*$")
-_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(?P<words>\S.{1,58}?)\s*#*\s*$")
-_CACHED = re.compile(
-    r"(?<![\w-])(?:reads?\b.{0,20}[ (](?:fully |page[- ]|ram[- ])?cached\b|(?:fully |page[- ])?cached reads?\b"
-    r"|reads?\b.{0,20} from (?:the )?(?:page |os |ram )?(?:cache|ram|memory)\b)",
-    re.IGNORECASE,
-)
-_OTHER_CACHE = re.compile(
-    r"\b(?:bcache|\w*cache(?:fs|d?isk)|lvm\w*|dm-cache|l2arc|ssd|nvme|flash|not?|non|and|vs\.?|versus|un-?cached|with"
-    r"|without|timing|o_direct|cache (?:drive|device|tier|pool|disk))\b|[,&/+]",
-    re.IGNORECASE,
-)
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(?P<words>\S.{1,78}?)\s*#*\s*$")
+_RULED = re.compile(
+    r"^\s*(?P<mark>[=*~-])(?P=mark){1,40}\s?(?P<words>\w[^=*~|]{1,78}?)\s?(?P=mark){2,40}\s*$"
+)  # === warm ===
+_SHORT_LABEL = re.compile(r"^\s*(?:[-*]\s+)?(?P<words>[A-Za-z][^:|=]{2,78}?)\s?:\s*$")
 _NOT_A_HEADING = re.compile(r"[=|<>\\$]|\s-")
 _MEMORY = re.compile(  # mergerfs drops all data with nullrw
-    r"\b(?:ram[ -]?(?:disks?|drives?)|tmpfs|ramfs|zram\d+|null_?blk|nullrw|mem[-_]?disk|ublk[-_](?:mem|null)"
+    r"\b(?:ram[ -]?(?:disks?|drives?)|tmpfs|ramfs|zram\d+|null[-_ ]?bl(?:oc)?k(?: devices?)?|nullb\d*|nullrw"
+    r"|mem[-_]?disk|ublk[-_ ](?:mem|null)|scsi_debug|bdev_(?:malloc|null)|(?:malloc|null)[- ]bdevs?"
     r"|(?:in-)?memory[- ](?:backend|device|disk)s?)\b",
     re.IGNORECASE,
 )
@@ -85,8 +81,8 @@ def conditions_of(numbered: Sequence[Line], results: Sequence[FoundResult]) -> I
         end = max(end, result.last_line)
         stop = bisect_left(outside, result.line, key=itemgetter(0))
         for number, line in outside[at:stop]:
-            if heading := _HEADING.match(line) or _LABEL.match(line):
-                cached = _cached(number, next(filter(None, heading.groupdict().values())))
+            if words := heading_in(line):
+                cached = quotation(number, words) if says_cached(words) else ""
             if match := _MACHINE.match(line):
                 guest = quotation(number, match["words"]) if match["hypervisor"] else ""
             elif match := _SECTION.match(line):
@@ -112,10 +108,12 @@ def _busy(outside: Sequence[Line], first: int, last: int) -> str:
     return found
 
 
-def _cached(number: int, words: str) -> str:
-    """Return a quotation of a heading that says that the data is read from RAM, or an empty string."""
-    is_cached = _CACHED.search(words) is not None and not _OTHER_CACHE.search(words)
-    return quotation(number, words) if is_cached else ""
+def heading_in(line: str) -> str:
+    """Return the words of a heading, a label or a line such as `=== warm cache ===`, or an empty string."""
+    if match := _HEADING.match(line) or _RULED.match(line) or _SHORT_LABEL.match(line):
+        return match["words"]
+    match = _LABEL.match(line)
+    return (match["bold"] or match["words"]) if match else ""
 
 
 def _names_another(words: str) -> bool:

@@ -18,7 +18,7 @@ from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.laid_out import laid_out_bytes, shared_files
 from poolproof.foreign.audit.named_disks import nearest_disks
-from poolproof.foreign.audit.quoted_conditions import conditions_of, quotation
+from poolproof.foreign.audit.quoted_conditions import conditions_of, heading_in, quotation
 from poolproof.foreign.audit.quoted_settings import applying
 from poolproof.foreign.audit.stated_disks import find_iops_limits
 from poolproof.foreign.audit.stated_memory import memory_targets
@@ -30,7 +30,7 @@ from poolproof.rules.quoted import Quoted
 _CACHE = r"(?:(?:page|os|linux|kernel|host|guest|zfs|ram|memory) ){0,2}(?:ram|memory|cache|arc)"
 _MEMORY = re.compile(
     r"\b(?:(?:primo)?ram[ -]?(?:disks?|drives?)|(?:on|in|from|uses?|a|my|the) tmpfs|/dev/shm/\S+|ramfs"
-    r"|null_?blk|nullb\d+|dev/ram\d+"
+    r"|null[-_ ]?bl(?:oc)?k|nullb\d*|dev/ram\d+|scsi_debug"
     r"|(?:in|from|by|hits?) (?:zfs )?(?:the )?arc|arc hits?"
     r"|fits? (?:entirely |completely )?(?:in|into) (?:the )?(?:arc|ram|memory)|(?:fully|entirely|completely) cached"
     r"|(?:in|from|by|hits?|through|via) (?:the )?(?:guest |host |os |linux )?page[ -]?cache"
@@ -70,7 +70,7 @@ _ABOUT_ABOVE = re.compile(r"\W{0,9}(?:this|that|these|those|it|both|the above)\b
 _DIRECT = re.compile(r"direct|\bunbuffered|\bdio\b|\bTiming\b", re.IGNORECASE)
 _NEGATED = re.compile(
     r"\b(?:not?|n't|never|without|instead of|avoid\w*|bypass\w*|rule[ds]? out|drop\w*|flush\w*|clear(?:s|ed|ing)?"
-    r"|exclud\w*|eliminat\w*|unlike|rather than|vs\.?|versus|compar\w*|l2arc|[bd]m?-?cache|lvm-?cache|ssd cache"
+    r"|cold|exclud\w*|eliminat\w*|unlike|rather than|vs\.?|versus|compar\w*|l2arc|[bd]m?-?cache|lvm-?cache|ssd cache"
     r"|flash cache|cache (?:tier|pool|ssd|disk|drive|device|miss\w*))\b|n't\b",
     re.IGNORECASE,
 )
@@ -139,7 +139,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
         replace(
             quoted,
             laid_out_bytes=size or None,
-            memory=_memory([*_above_adjacent(numbered, results, at), *lines], result),
+            memory=_memory([*_above_adjacent(numbered, results, at), *_up_to_heading(lines, result)], result),
             sata_drive=next(_sentences(_ON_SATA, _stated_nearby(lines, result), result), ""),
             buffered=next(_sentences(_BUFFERED, lines, result), ""),
             has_fast_media=has_fast_media,
@@ -245,6 +245,14 @@ def _above_adjacent(numbered: Sequence[Line], results: Sequence[FoundResult], at
         first -= 1
     above = [line for line in _around(numbered, results, first) if line[0] < results[first].line]
     return above if first < at else []
+
+
+def _up_to_heading(lines: Sequence[Line], result: FoundResult) -> Iterator[Line]:
+    """Yield the lines up to the first heading below the result, because a heading is about what follows it."""
+    for number, line in lines:
+        if number > result.last_line and (words := heading_in(line)) and not _ABOUT_ABOVE.match(words):
+            return
+        yield number, line
 
 
 def _stated_nearby(lines: Sequence[Line], result: FoundResult) -> list[Line]:

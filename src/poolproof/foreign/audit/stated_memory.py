@@ -14,7 +14,7 @@ from poolproof.foreign.audit.quoted_conditions import names_another_target, quot
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line
 
-_DEVICE = r"(?:ram[ -]?(?:disk|drive|device)s?|ramfs|tmpfs|null_?blk|brd)\b"
+_DEVICE = r"(?:ram[ -]?(?:disk|drive|device)s?|ramfs|tmpfs|null[-_ ]?bl(?:oc)?k|nullb\d*|scsi_debug|brd)\b"
 _USED = re.compile(
     r"\b(?:us(?:es?|ing)|on top of|over|with|backed by|creat(?:es?|ed)|sets? up) "
     rf"(?:[^\s/]{{1,20}} ){{0,3}}?{_DEVICE}(?: devices\b)?",
@@ -33,7 +33,7 @@ _SETTING = re.compile(
     re.IGNORECASE,
 )
 _COMMAND = re.compile(
-    r"^\W{0,9}(?:sudo\s+)?(?:modprobe\s+(?:-\S+\s+)?(?:brd|null_blk)\b"
+    r"^\W{0,9}(?:sudo\s+)?(?:modprobe\s+(?:-\S+\s+)?(?:brd|null_blk|scsi_debug)\b"
     r"|fio\s[^|;&]{0,200}?--?filename[= ]/dev/(?:ram|nullb|zram)\d+\b)"
 )
 _OTHER_FILE = re.compile(  # a device made from other devices may be made from a RAM disk
@@ -56,7 +56,9 @@ _OTHER_USE = re.compile(
 )
 _ARRAY = re.compile(r"\b(?:arrays?|pools?)\b", re.IGNORECASE)
 _ARRAYS = re.compile(r"\braid[\w-]*|\b(?:md\d*|arrays?)\b", re.IGNORECASE)
-_SEVERAL = re.compile(r"(?:ram[ -]?(?:disk|drive|device)s|(?:brd|null_?blk) devices)\b", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"(?:ram[ -]?(?:disk|drive|device)s|(?:brd|null[-_ ]?bl(?:oc)?k|nullb) devices|nullbs)\b", re.IGNORECASE
+)
 _FORMS_ARRAY = re.compile(r"\b(?:mdadm|pvcreate|vgcreate|zpool|bcachefs)\s")
 _LISTED = re.compile(r"^\W{0,9}(?:/dev/)?(?:ram|nullb|zram|rd)\d+(?:p\d+)?\s")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s|\s{0,9}\*\*")

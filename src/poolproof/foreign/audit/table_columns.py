@@ -20,6 +20,8 @@ _TOKEN = re.compile(
     r"|(?P<order>rand(?:om)?|rnd|seq(?:uential)?)"
     r"|(?P<size>(?:bs=?)?\d{1,4}[km](?:i?b)?(?![a-z])|(?:qd?|iodepth) ?=?\d{1,4}(?: ?t\d{1,3})?(?![a-z]))"
     r"|(?P<scale>k(?![a-z\d]))"
+    r"|(?P<state>(?:(?:cold|warm|hot|no|page|host|os)[ -]){0,2}cached?(?![a-z])|un-?cached|cold|warm|hot|buffered"
+    r"|(?:o_)?direct(?![a-z]))"
     r"|(?:avg|average|mean|median|in|fio|measured|mixed(?=[-_ ](?:read|write)))(?![a-z])",
     re.IGNORECASE,
 )
@@ -50,7 +52,8 @@ class TableColumn:
     `direction`: `read`, `write`, `mixed` if the header names none, or an empty string for blocks and names.
     `unit`: the unit of a bandwidth in lower case (`mib`), or an empty string. A pair has one if its IOPS are first.
     `scale`: 1000 for `kIOPS`.
-    `test`: the order, the block size and the depth in the header. Values of different tests are different results.
+    `test`: the order, the block size, the depth and the state of the cache in the header. Values of different tests are
+    different results.
     """
 
     kind: str
@@ -100,7 +103,7 @@ def column_of(header: str) -> TableColumn:
         named = {name: value for name, value in token.groupdict().items() if value}
         said |= named
         test += [named_order(named[name]) for name in ("before", "order") if name in named]
-        test += [named["size"].lower()] if "size" in named else []
+        test += [named[each].lower() for each in ("size", "state") if each in named]
         at = _skip_marks(header, token.end())
     return replace(_column(said), test=" ".join(test))
 

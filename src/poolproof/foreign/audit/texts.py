@@ -29,7 +29,6 @@ from poolproof.foreign.audit.memory_mounts import NO_MOUNTS, MemoryMounts, find_
 from poolproof.foreign.audit.memory_paths import memory_below, memory_of, named_memory, without_other_disks
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, AuditedMetrics, metrics_of
-from poolproof.foreign.audit.quoted_conditions import names_only_memory
 from poolproof.foreign.audit.quoted_facts import quoted_facts, with_foreign
 from poolproof.foreign.audit.quoted_machine import (
     NO_MACHINES,
@@ -41,6 +40,7 @@ from poolproof.foreign.audit.quoted_machine import (
     known_of,
     with_machine,
 )
+from poolproof.foreign.audit.quoted_names import with_name
 from poolproof.foreign.audit.quoted_zfs import NO_ZFS, OldZfs, find_old_zfs
 from poolproof.foreign.audit.reporting_groups import groups_of
 from poolproof.foreign.audit.stated_compression import find_stated_compression, with_stated_compression
@@ -210,8 +210,8 @@ def judge_result(
         quoted = replace(quoted, memory=f"the path is “{path}”")
     if (words := surroundings.mounts.words(load)) and not quoted.memory:
         quoted = replace(quoted, memory=words)
-    if foreign is None and found.made is None and (name := _memory_in_table(found)):
-        quoted = replace(quoted, memory_heading=f"line {found.line} is about “{name}”")
+    if foreign is None and found.made is None:
+        quoted = with_name(quoted, found)
     quoted = replace(
         quoted,
         compressed=compressed_words(surroundings.compressed, load, found.line),
@@ -243,13 +243,6 @@ def judge_result(
         judgement = _only_doubted(judgement)
     known = (*_known(context, statement, counters), *known_of(context, machine))
     return Judged(found, case, judgement, known, _is_assumed(found, surroundings), foreign)
-
-
-def _memory_in_table(found: FoundResult) -> str:
-    """Return the name of a result in a table if its row and column name memory as the target, or an empty string."""
-    names = {part.name for part in found.result.parts}
-    name = names.pop() if len(names) == 1 else ""
-    return name if found.line == found.last_line and names_only_memory(name) else ""
 
 
 def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:

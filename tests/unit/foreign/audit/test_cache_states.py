@@ -1,0 +1,72 @@
+"""Headings, columns and rows that state whether the cache was warm or cold, and names of devices in memory."""
+
+import pytest
+
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.texts import audit_text
+
+_FAST = "   READ: bw=2120MiB/s (2223MB/s), 2120MiB/s-2120MiB/s, io=124GiB (133GB), run=60001-60001msec\n"
+
+
+def _suspects(text: str) -> list[bool]:
+    return [
+        any(finding.rule == "named-memory" and finding.effect == "suspects" for finding in each.findings)
+        for each in audit_text("post", text, Context())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("heading", "is_cached"),
+    [
+        ("## Random read (host page cache warm)", True),
+        ("## Random read, QD1 (warm cache)", True),
+        ("### Sequential and random reads (cached)", True),
+        ("**From page cache**", True),
+        ("=== warm cache ===", True),
+        ("--- ARC warm ---", True),
+        ("Second pass, hot cache:", True),
+        ("## Random read (page cache dropped)", False),
+        ("## Random read (cold cache)", False),
+        ("## Cold cache, then warm cache", False),
+        ("## Reads with the cache drive warmed up", False),
+        ("=== cold ===", False),
+        ("## Random read (warm-up)", False),
+        ("Cached pool (SSD):", False),
+    ],
+)
+def test_a_heading_states_the_cache_up_to_the_next_heading(heading: str, *, is_cached: bool) -> None:
+    assert _suspects(f"{heading}\n\n{_FAST}\n## Reads after a restart\n\n{_FAST}") == [is_cached, False]
+
+
+def test_a_heading_below_a_result_is_about_the_next_one() -> None:
+    assert _suspects(f"## Cold\n{_FAST}\n=== warm cache ===\n{_FAST}") == [False, True]
+    assert _suspects(f"## Reads\n{_FAST}\n# That is the page cache warm\n") == [False]
+    assert _suspects(f"## Reads\n{_FAST}\n# This was read from the page cache\n") == [True]
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "suspects"),
+    [
+        ("Test | Cold read MB/s | Warm read MB/s", "fio seq | 1450 | 5200", [False, True]),
+        ("Test | Direct read (MB/s) | Cached read (MB/s)", "xfs | 1450 | 5200", [False, True]),
+        ("Test | Read MB/s (page cache) | Read MB/s (direct)", "xfs | 5200 | 1450", [True, False]),
+        ("Test | Uncached read (MB/s) | Cached read (MB/s)", "xfs | 45 | 52", [False, False]),
+        ("Cache | rw | IOPS | MB/s", "warm | randread | 310000 | 1270", [True]),
+        ("Cache | rw | IOPS | MB/s", "cold | randread | 310000 | 1270", [False]),
+        ("Pool | rw | IOPS | MB/s", "hot spare | randread | 310000 | 1270", [False]),
+        ("Device | rw | IOPS | MB/s", "nullb0 | randread | 310000 | 1270", [True]),
+        ("Device | rw | IOPS | MB/s", "scsi_debug | randread | 310000 | 1270", [True]),
+        ("Device | rw | IOPS | MB/s", "sdb | randread | 310000 | 1270", [False]),
+    ],
+)
+def test_a_column_or_a_row_states_the_cache_or_names_memory(header: str, row: str, suspects: list[bool]) -> None:
+    cells = header.count("|") + 1
+
+    assert _suspects(f"fio results:\n\n| {header} |\n|{'---|' * cells}\n| {row} |\n") == suspects
+
+
+def test_a_row_that_is_cold_takes_precedence_over_the_heading() -> None:
+    table = "| Test | IOPS | MB/s |\n|---|---|---|\n| randread | 310k | 1270 |\n| randread {} | 320k | 1310 |\n"
+
+    assert _suspects(f"## Random read (warm cache)\n\n{table.format('QD32')}") == [True, True]
+    assert _suspects(f"## Random read (warm cache)\n\n{table.format('O_DIRECT')}") == [True, False]
