@@ -8,17 +8,20 @@ from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.link_rates import SATA3
 from poolproof.rules.model import Case, Findings, Rule, suspects
 from poolproof.rules.proof import OF_READS
+from poolproof.rules.quoted import NO_LINK
 from poolproof.rules.reported import parts
 from poolproof.units import format_count, format_rate
 
 _MOST_EACH = 1500
 _FLASH = re.compile(r"ssd|nvme|optane|flash|cache", re.IGNORECASE)
 _RANDOM = re.compile(r"\bra?nd|random", re.IGNORECASE)
+_OTHER_LINK = re.compile(r"nvme|optane|/dev/shm|tmpfs|ram\d", re.IGNORECASE)
+_OVER = 1.1  # people round
 _OTHER_ORDER = re.compile(r"\bseq|sequential", re.IGNORECASE)
 
 
 def _in_result(case: Case) -> Findings:
-    yield from _above_sata(case)
+    yield from list(_above_sata(case)) or _above_link(case)
     if case.quoted is None or not case.quoted.hard_disks or proves(case) or _has_cache_device(case):
         return
     if any(_FLASH.search(path) for path in _paths(case)):
@@ -64,6 +67,34 @@ def _above_sata(case: Case) -> Findings:
             return
 
 
+def _above_link(case: Case) -> Findings:
+    """Yield a finding if the rate is clearly above that of the link that the text names."""
+    link = case.quoted.link if case.quoted else NO_LINK
+    if not link.bytes_per_s or proves(case) or _has_cache_device(case):
+        return
+    if any(_OTHER_LINK.search(path) for path in _paths(case)):
+        return
+    for part in parts(case.outcome):
+        rate, iops = part.figures.bandwidth_bytes or 0.0, part.figures.iops or 0.0
+        if part.kind == "read" and not case.cold:
+            continue
+        if rate > _OVER * link.bytes_per_s:
+            what, most = (
+                f"{part.kind} rate is {format_rate(rate)}",
+                f"transfers at most {format_rate(link.bytes_per_s)}",
+            )
+        elif link.iops and iops > _OVER * link.iops:
+            what, most = f"result is {format_count(iops)} {part.kind}s/s", f"allows at most {format_count(link.iops)}"
+        else:
+            continue
+        yield suspects(
+            f"the {what}, but {link.words}: {link.name} {most}, so a cache was involved, or the result is from other "
+            "storage",
+            weight=73,
+        )
+        return
+
+
 def _has_cache_device(case: Case) -> bool:
     """True if fio used a bcache device, which can cache a hard disk's data on an SSD."""
     disks = case.outcome.disks if case.outcome else ()
@@ -84,7 +115,12 @@ RULE = Rule(
     "names disks, the model of a NAS from Synology or QNAP (DS218: 2 drives) counts as such a line, and otherwise a "
     "sentence below the result (`these are HDDs, 4 x 4TB`) if the text never mentions flash. A table that lists pools "
     "or machines with their disks applies only to results whose path or name contains a name in it. Or a sentence near "
-    "the result says that it was run on one SATA drive, and the result exceeds 600 MB/s.",
+    "the result says that it was run on one SATA drive, and the result exceeds 600 MB/s. Or the nearest line about "
+    "storage above the result, or its name in a table, mentions only SATA or USB drives, memory cards or eMMC, and the "
+    "rate is more than 1.1 times that of their links, or above 165,000 I/Os/s for each SATA drive (data sheets give at "
+    "most 100,000). If the text mentions arrays, the line must say how many drives there are. Or the lines above the "
+    "result say that it used NFS, SMB or iSCSI, and the rate is more than 1.1 times that of the fastest network in the "
+    "text.",
     error="Too high by a factor of up to 100. Observed: 27,416 random writes/s from one hard disk in a NAS.",
     fix="make the file twice the size of the RAM, set direct=1, and count the disks' requests (if they are in a NAS, "
     "count on the NAS)",

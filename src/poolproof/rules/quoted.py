@@ -5,6 +5,23 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
+class QuotedLink:
+    """The link of the storage: its rate, its name (`a SATA link`), and a quotation with its line number.
+
+    `iops`: the I/Os per second that the link allows, or 0 if unknown.
+    """
+
+    bytes_per_s: float = 0.0
+    name: str = ""
+    words: str = ""
+    iops: float = 0.0
+
+
+NO_LINK = QuotedLink()
+"""An unknown link."""
+
+
+@dataclass(frozen=True)
 class Quoted:
     """Facts from the text around a result. Unknown facts are None, False or empty.
 
@@ -37,6 +54,7 @@ class Quoted:
     `hard_disks`: a quotation of the line that names hard disks as the target.
     `hard_disk_count`: the number of these hard disks, or 0 if unknown.
     `sata_drive`: a quotation, with its line number, that says that the run was on one SATA drive.
+    `link`: the link of the storage that the text names near the result, such as that of a SATA or USB drive.
     `iops_limit`: the I/Os per second to which the text limits the storage, and a quotation; 0 if unknown.
     `has_log_device`: True if the line that names hard disks also names flash as their log device (SLOG).
     `served_without_sync`: a quotation that says that a server of NFS or iSCSI has sync=disabled.
@@ -69,6 +87,7 @@ class Quoted:
     hard_disks: str = ""
     hard_disk_count: int = 0
     sata_drive: str = ""
+    link: QuotedLink = NO_LINK
     iops_limit: tuple[float, str] = (0.0, "")
     has_log_device: bool = False
     served_without_sync: str = ""

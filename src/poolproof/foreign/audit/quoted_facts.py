@@ -18,6 +18,7 @@ from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.laid_out import laid_out_bytes, shared_files
 from poolproof.foreign.audit.named_disks import nearest_disks
+from poolproof.foreign.audit.named_links import named_links
 from poolproof.foreign.audit.quoted_conditions import conditions_of, heading_in, quotation
 from poolproof.foreign.audit.quoted_settings import applying
 from poolproof.foreign.audit.stated_disks import find_iops_limits
@@ -133,6 +134,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     has_battery = _KEEPS_DATA.search(text) is not None
     barriers = list(applying([] if has_battery else _without_barriers(numbered), numbered, results))
     limits = list(find_iops_limits(numbered))
+    links = list(named_links(numbered, results))
     in_memory = list(memory_targets(numbered, results))
     unsynced = list(applying(_sync_settings(numbered), numbered, results))
     return tuple(
@@ -148,6 +150,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             without_barriers=barriers[at],
             served_without_sync=unsynced[at],
             honours_direct=_names_file_system(numbered, result, result.line - _HEADING_LINES),
+            link=links[at],
             iops_limit=_last_above(limits, result.line),
             hard_disks=named.words if named else "",
             hard_disk_count=named.count if named else 0,

@@ -23,7 +23,7 @@ def _is_suspect(text: str) -> list[bool]:
         ("", 1020, _BELOW, True),
         ("", 560, _BELOW, False),
         (_ABOVE, 1020, "", True),
-        (_ABOVE + "\n" * 12, 1020, "", False),
+        (_ABOVE + "\nThen on another machine:\n" + "\n" * 12, 1020, "", False),
         ("", 1020, _BELOW.replace("a SATA SSD", "SATA SSDs"), False),
         ("", 1020, _BELOW.replace("a SATA SSD", "an NVMe drive"), False),
         ("", 1020, _BELOW.replace("was run", "was not run"), False),
