@@ -6,15 +6,20 @@ from poolproof.load.model import LoadPart
 from poolproof.load.outcome import PartOutcome
 from poolproof.rules.coverage import proves
 from poolproof.rules.fio_job import fio_job, is_fio_job
-from poolproof.rules.model import Case, Finding, Rule, finding, fio_issue, fio_source, notes
+from poolproof.rules.model import Case, Finding, Rule, finding, fio_issue, fio_source, notes, suspects
 from poolproof.rules.reported import ReportedDirection, each_job, parts_of
 from poolproof.units import format_count, format_duration
+
+_LEAST_DEPTH = 4
+_LEAST_ALONE, _MOST_ALONE = 0.5, 1.1  # I/Os in flight if only one is in flight at a time
 
 
 def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
     directions = list(parts_of(reported))
     job = case.job_named(reported.name)
     in_turn = job is not None and not job.is_mixed
+    if job is None and not case.jobs:
+        return _at_stated_depth(case, directions)
     queue, in_flight = _queue(case, job, reported), _in_flight(directions, in_turn=in_turn)
     pauses = job is not None and (job.rate_limited or job.thinks or job.syncs or job.is_mixed)
     if queue is None or in_flight is None or (job is not None and job.averages_runs):
@@ -48,6 +53,26 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
             fix="use more jobs with a smaller iodepth each, and check whether a CPU is saturated",
         )
     return None
+
+
+def _at_stated_depth(case: Case, directions: Sequence[ReportedDirection]) -> Finding | None:
+    """Return a finding if the text gives a queue depth, but only one I/O at a time was in flight.
+
+    fio starts the next I/O as soon as one is done, so the mean number in flight is close to the depth. People may print
+    a percentile as the latency, but a percentile above the mean only increases the number in flight.
+    """
+    depth, words = case.quoted.stated_depth if case.quoted else (0, "")
+    found = [(part, _in_flight([part], in_turn=False) or 0.0) for part in directions]
+    alone = next(((part, flying) for part, flying in found if _LEAST_ALONE <= flying <= _MOST_ALONE), None)
+    if depth < _LEAST_DEPTH or alone is None or proves(case):
+        return None
+    part, in_flight = alone
+    return suspects(
+        f"{_term(part)} means that {in_flight:.2g} I/Os were in flight on average, but {words} a queue depth of "
+        f"{depth}: either the depth had no effect, or one of the values is wrong",
+        weight=60,
+        fix="use an asynchronous engine (io_uring or libaio) with direct=1, and check iodepth in fio's output",
+    )
 
 
 def _exceeds_run(part: ReportedDirection) -> bool:
@@ -120,7 +145,8 @@ RULE = Rule(
         "is limited to asynchronous direct jobs that are not mixed and not interrupted by a rate limit, thinktime or "
         "syncs, because the mean latency does not include such interruptions. JSON with group_reporting is not checked "
         "if its total run time shows that it covers other jobs, or if it lacks this time. A mean latency of more than "
-        "twice the runtime (and more than 2 s) is also a note, because it is not a latency."
+        "twice the runtime (and more than 2 s) is also a note, because it is not a latency. In a text: the row of a "
+        "table, a sentence or the jobs give a queue depth of at least 4, but IOPS × mean latency is only 0.5 to 1.1."
     ),
     error="Too high or too low.",
     fix="check the clock (fio --cpuclock-test) and the origin of the results",

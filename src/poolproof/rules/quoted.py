@@ -50,6 +50,8 @@ class Quoted:
     `measures_memory`: an explanation of why the value is, by definition, the speed of memory.
     `stopped_by`: the event that ended the run early, such as a signal. Empty if none is known.
     `depths`: the queue depths that the author claims near the result, each mapped to a quotation with its line number.
+    `stated_depth`: the queue depth that the text gives for a result whose job is unknown, and a clause that says where;
+    0 if unknown.
     `without_barriers`: a quotation, with its line number, that says that the file system is mounted without barriers.
     `hard_disks`: a quotation of the line that names hard disks as the target.
     `hard_disk_count`: the number of these hard disks, or 0 if unknown.
@@ -94,6 +96,7 @@ class Quoted:
     honours_direct: bool = False
     shares_statistics: bool = False
     counts_at_most: bool = False
+    stated_depth: tuple[int, str] = (0, "")
     depths: Mapping[int, str] = field(default_factory=dict)
 
 

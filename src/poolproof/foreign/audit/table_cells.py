@@ -1,4 +1,4 @@
-"""Parse the cells of a table of results: IOPS, rates, and both in one cell.
+"""Parse the cells of a table of results: IOPS, rates, and two values in one cell.
 
 `MB` can mean 1000² or 1024² bytes. The unit is the one for which the rate equals IOPS × block size. If the block size
 is unknown, a rate with its unit in the same cell can still show its unit: only one of them may fit a power of two.
@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from poolproof.foreign.audit.formats.amounts import amount, number
+from poolproof.foreign.audit.table_latencies import timed_in
 from poolproof.load.outcome import Direction
 
 _DIGITS = r"\d{1,15}(?:\.\d{1,20})?|\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,20}| ?[kKM])?|\d{1,9}(?:\.\d{1,9})? ?[kKM]"
@@ -118,7 +119,7 @@ def _rate(digits: str, unit: str, *, has_own_unit: bool) -> Rate | None:
 
 
 def both_in(cell: str, block: int | None, *, is_named: bool, unit: str = "") -> Direction | None:
-    """Parse IOPS and a rate in one cell, such as `52.1k IOPS / 203 MiB/s` or `8286(129 MB/secs)`.
+    """Parse IOPS and a rate or a latency in one cell: `52.1k IOPS / 203 MiB/s`, `8286(129 MB/secs)`, `15k IOPS, 64 µs`.
 
     Without the word IOPS, the first number is IOPS only if `is_named` (a header says so) or if the rate divided by it
     is the block size. If the block size is unknown, the quotient must be a power of two. Returns None for other cells.
@@ -130,6 +131,8 @@ def both_in(cell: str, block: int | None, *, is_named: bool, unit: str = "") -> 
         return Direction(iops=iops, bandwidth_bytes=rate.in_bytes(iops, block) if rate else None) if iops else None
     if (labelled := LABELLED.match(cell)) is not None:
         return labelled_values(labelled)
+    if (timed := timed_in(cell, is_named=is_named)) is not None:
+        return timed
     match = (None if _ONE_RATE.match(cell) else _IOPS_FIRST.match(cell)) or _RATE_FIRST.match(cell)
     iops = number(match["iops"]) if match else None
     rate = rate_in(match["rate"], "") if match else None

@@ -8,9 +8,12 @@ import re
 from dataclasses import dataclass, replace
 
 from poolproof.foreign.audit.formats.directions import named_order
+from poolproof.foreign.audit.table_latencies import TIME_UNIT
 
 _TOKEN = re.compile(
     r"(?P<iops>k?iops?(?:/s(?:ec)?)?(?![a-z])|i/?os?/s(?:ec)?(?![a-z]))"
+    r"|(?P<latency>(?:c?lat|latency|latencies)(?![a-z])|延迟|延遲|时延|レイテンシ)"
+    rf"|(?P<time>{TIME_UNIT}(?![a-z]))"
     r"|(?P<bandwidth>bw(?![a-z])|bandwidth|throughput|speed(?![a-z])|(?:data|transfer)[ -]?rate(?![a-z])"
     r"|带宽|頻寬|吞吐量?|대역폭)"
     r"|(?P<unit>[kmg]i?b)(?P<per>/(?:s|secs?|seconds?)|ps| per (?:sec|second))?(?![a-z])"
@@ -48,9 +51,11 @@ _LONGEST = 60
 class TableColumn:
     """A column, or a row of values.
 
-    `kind`: `iops`, `bandwidth`, `pair` (both in one cell), `side` (only the direction is named), `block` or `name`.
+    `kind`: `iops`, `bandwidth`, `pair` (both in one cell), `latency`, `side` (only the direction is named), `block` or
+    `name`.
     `direction`: `read`, `write`, `mixed` if the header names none, or an empty string for blocks and names.
-    `unit`: the unit of a bandwidth in lower case (`mib`), or an empty string. A pair has one if its IOPS are first.
+    `unit`: the unit of a bandwidth or latency in lower case (`mib`, `us`), or an empty string. A pair has one if its
+    IOPS are first.
     `scale`: 1000 for `kIOPS`.
     `test`: the order, the block size, the depth and the state of the cache in the header. Values of different tests are
     different results.
@@ -120,6 +125,10 @@ def _column(said: dict[str, str]) -> TableColumn:
         return NAME
     direction = directions[0] if directions else "mixed"
     unit = said.get("unit", "").lower()
+    if "latency" in said and not {"iops", "bandwidth", "unit"} & said.keys():
+        return TableColumn("latency", direction, said.get("time", "").lower())
+    if "time" in said and "latency" not in said:
+        return NAME
     if "iops" in said:
         is_pair = "bandwidth" in said or "per" in said
         scale = 1000.0 if "scale" in said or said["iops"].lower().startswith("k") else 1.0

@@ -17,7 +17,7 @@ from poolproof.foreign.audit.table_columns import NAME, TableColumn, column_of, 
 from poolproof.foreign.audit.table_context import TextJobs, block_in, is_data_sheet, promise_results, row_direction
 from poolproof.foreign.audit.table_rows import is_measured
 from poolproof.load.fio.pairing import FoundResult
-from poolproof.load.outcome import Direction, Outcome, PartOutcome
+from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 
 _COMPARISON = re.compile(r"^[-+\u2212~]?[\d.,]{1,12}(?:[-–][\d.,]{1,12})? ?[%x×](?: .{1,30})?$")
 
@@ -40,12 +40,13 @@ class _Result:
     block: int | None
     iops: float | None = None
     rate: Rate | None = None
+    lat: Latency | None = None
 
     def outcome(self) -> Outcome | None:
         in_bytes = self.rate.in_bytes(self.iops, self.block) if self.rate else None
         if not (self.iops or in_bytes):
             return None
-        values = Direction(iops=self.iops, bandwidth_bytes=in_bytes)
+        values = Direction(iops=self.iops, bandwidth_bytes=in_bytes, lat=self.lat)
         read, write = (values if self.direction == each else None for each in ("read", "write"))
         return Outcome("", (PartOutcome(self.name, read=read, write=write),))
 
@@ -154,7 +155,7 @@ def _read(result: _Result, row: TableColumn, cell: str) -> bool:
     """Add a cell's values to the result, and return True if there are any."""
     both = both_in(cell, result.block, is_named=row.kind in ("pair", "iops"), unit=row.unit)
     if both is not None:
-        rate = both.bandwidth_bytes
+        rate, result.lat = both.bandwidth_bytes, both.lat
         result.iops, result.rate = both.iops, Rate(rate, rate, has_own_unit=True) if rate else None
     elif row.kind == "iops":
         result.iops = (iops_in(cell) or 0.0) * row.scale or None

@@ -27,6 +27,7 @@ from poolproof.foreign.audit.table_context import (
     promise_results,
     row_direction,
 )
+from poolproof.foreign.audit.table_latencies import latency_in
 from poolproof.foreign.audit.table_layout import aligned_cells, cells_of, separator_of
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
@@ -185,6 +186,8 @@ def results_in_row(cells: Sequence[str], header: TableHeader) -> list[Outcome]:
     said = row_direction((name, header.cells[0], header.heading), header.jobs)
     groups: dict[str, list[dict[tuple[str, str], tuple[TableColumn, str]]]] = {}
     for column, cell in pairs:
+        if column.kind == "latency" and latency_in(cell, column.unit) is not None:
+            _add(groups.setdefault(column.test, [{}]), column, cell)
         if column.kind not in ("iops", "bandwidth", "pair", "side") or is_missing(cell):
             continue
         if column.kind != "side" and not _is_value(column, cell, block):
@@ -266,10 +269,12 @@ def _direction(cells: dict[str, tuple[TableColumn, str]], header: TableHeader, b
         iops = (iops_in(cell) or 0.0) * column.scale
         if not iops:
             return None
+    timed = cells.get("latency")
+    lat = latency_in(timed[1], timed[0].unit) if timed else None
     rated = cells.get("bandwidth")
     rate = rate_in(rated[1], rated[0].unit) if rated else None
     in_bytes = rate.in_bytes(iops, block) if rate else None
-    return Direction(iops=iops, bandwidth_bytes=in_bytes) if iops or in_bytes else None
+    return Direction(iops=iops, bandwidth_bytes=in_bytes, lat=lat) if iops or in_bytes else None
 
 
 def _one_in(cell: str, header: TableHeader) -> Direction | None:

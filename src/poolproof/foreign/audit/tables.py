@@ -20,6 +20,7 @@ from poolproof.foreign.audit.table_columns import column_of
 from poolproof.foreign.audit.table_context import TextJobs, row_direction
 from poolproof.foreign.audit.table_grid import find_grid, is_grid_rule
 from poolproof.foreign.audit.table_groups import grouped_header
+from poolproof.foreign.audit.table_latencies import IN_TEXT, timed
 from poolproof.foreign.audit.table_layout import cells_of, is_rule, separator_of, with_ascii_borders, without_marks
 from poolproof.foreign.audit.table_lines import with_joined_cells
 from poolproof.foreign.audit.table_matrix import find_in_matrix, is_test
@@ -208,12 +209,15 @@ def _pairs(line_number: int, line: str, heads: Sequence[str], above: str) -> Ite
     direction = ""
     for at, cell in enumerate(cells):
         head, end = heads[at] if len(heads) == len(cells) else "", 0
-        for match in LABELLED.finditer(cell):
+        timed_matches = IN_TEXT.finditer(cell) if is_row else ()
+        for match in (*LABELLED.finditer(cell), *timed_matches):
             said, end = _last_clause(cell[end : match.start()]), match.end()
             named = named_direction(said) or named_direction(head) or named_direction(row)
             direction = named or (direction if not said and not is_row else "") or above
             name = " ".join(filter(None, (row, head, said)))
-            values = _values_at(cell, match)
+            values = timed(match) if match.re is IN_TEXT else _values_at(cell, match)
+            if values is None:
+                continue
             is_unused = bool(match["unit"]) and not values.iops  # scripts print the zeros of the other direction
             if (direction or is_row) and not is_unused:
                 yield FoundResult(_outcome(name, direction, values), line_number, line_number, "text")

@@ -44,6 +44,7 @@ from poolproof.foreign.audit.quoted_names import with_name
 from poolproof.foreign.audit.quoted_zfs import NO_ZFS, OldZfs, find_old_zfs
 from poolproof.foreign.audit.reporting_groups import groups_of
 from poolproof.foreign.audit.stated_compression import find_stated_compression, with_stated_compression
+from poolproof.foreign.audit.stated_depths import with_stated_depths
 from poolproof.foreign.audit.stated_disks import Statement, find_statements, largest_above
 from poolproof.foreign.audit.table_repeats import without_repeated_rows
 from poolproof.foreign.audit.tables import find_tables
@@ -172,6 +173,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
     )
     groups = [group for found in results for group in groups_of(found)]
     facts = with_fast_disks(quoted_facts(text, [group.found for group in groups]), results)
+    facts = with_stated_depths(facts, [group.found for group in groups], commands)
     return tuple(
         judge_result(group.found, context, surroundings, group.whole, quoted, foreign.get(id(group.whole)))
         for group, quoted in zip(groups, facts, strict=True)

@@ -5,17 +5,23 @@ ran in a loop. The line may be in a sentence, its rate or its number of bytes ma
 lost the line breaks around it. A row of a table can have the command, the seconds and the rate.
 """
 
-import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from errno import EIO
 
-from poolproof.foreign.audit.formats.amounts import amount, decimal, size_in_bytes
+from poolproof.foreign.audit.formats.amounts import amount, decimal
+from poolproof.foreign.audit.formats.dd_commands import (
+    ARGUMENTS,
+    COMMAND,
+    NOWHERE,
+    CachedFiles,
+    DdCommand,
+    dd_commands,
+    result_of,
+)
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, outcome_of, values
-from poolproof.foreign.dropped_caches import drops_caches, drops_clean_pages, syncs
 from poolproof.load.fio.plain_lines import Line
-from poolproof.load.model import Extent, LoadPart
 
 _SECONDS = r"[,\uff0c\u3001]\s{0,9}(?P<seconds>\d[\d.,]{0,20}(?:[eE]-?\d{1,2})?)\s?[^\W\d_]{1,10}\.?\s?"
 _RATE = r"[,\uff0c\u3001][\s*#]{0,9}(?P<rate>\d[\d.,]{0,20}\s?(?:[kKMGT]?i?B|bytes|[kKMGT](?=/s)))/[^\W\d_]{1,3}"
@@ -47,91 +53,27 @@ _RECORDS = re.compile(r"^\s*(?:std(?:err|out): |[^\W\d_]{0,8})\d+\+\d+ ", re.IGN
 _HOST = re.compile(  # parallel-ssh, pdsh, and ansible print such a line above the output of each host
     r"^\s*(?:\[\d{1,5}\] \d\d:\d\d:\d\d \[[A-Z]{2,9}\] \S{1,60}|\S{1,60} \| [A-Z]{2,9} \| rc=\d{1,3} >>)\s*$"
 )
-_COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))g?dd\s++(?=\S+=\S)")  # Homebrew installs GNU dd as gdd
-_ARGUMENT = r"[a-z]{1,9}=(?:\"[^\"]*\"|'[^']*'|\$\(\(?[^()]*\)\)?|(?:\\ (?![a-z]{1,9}=)(?=\S)|[^\s;|&`()<>])++)"
-_ARGUMENTS = re.compile(rf"{_ARGUMENT}(?:\s++{_ARGUMENT})*+")
 _WRAPPED = re.compile(r"^\s*(?:if|of|bs|ibs|obs|count|skip|seek|oflag|iflag|conv|status)=\S")
 _FAILED = re.compile(r"^\W*dd: (?:error reading|(?:reading|writing) |error writing).{0,300}: Input/output error\W*$")
 _ELIDED = re.compile(r"^\W*(?:\.{3}|\u2026)\W*$")
-_WORD = re.compile(
-    r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|(?:\\ (?![a-z]{1,9}=)(?=\S)|[^\s;|&`)])+)"
-)
-_DEVICE = re.compile(r"/dev/(?:r?disk\d|[shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|mapper/|disk/)")
 _LABEL = re.compile(r"(?:^|[\s\W])(read|write)\W{1,4}$", re.IGNORECASE)
-_MOST_DIGITS = 19
 _LONGEST_RECORDS = 60
 _CLOCK_ERROR_S = 0.02
 _NEAR = 15
 _PROGRESS_NEAR = 3
 _ERROR_NEAR = 3
-_SHELL = re.compile(r"^\W{0,9}(?:\S{1,80}[#$%>]\s?)?(?:sudo\s+)?(?:echo|printf|sysctl|tee|sh|bash|free)\b")
 _AFTER = re.compile(r"^[^;&]*+[;&\s]*+")
-_ZEROS, _NOWHERE = ("/dev/zero",), ("/dev/null", "/dev/zero")
-
-
-@dataclass(frozen=True)
-class _DdCommand:
-    line: int
-    text: str
-    words: dict[str, str]
-    after: str = ""
-
-    @property
-    def source(self) -> str:
-        return self.words.get("if", "")
-
-    @property
-    def target(self) -> str:
-        return self.words.get("of", "")
-
-    @property
-    def is_read(self) -> bool:
-        return self.target in _NOWHERE or (not self.target and bool(self.source))
-
-    def has(self, option: str, *flags: str) -> bool:
-        return bool(set(self.words.get(option, "").split(",")) & set(flags))
-
-
-class _Cached:
-    """Tracks the files that are still in the page cache because a command in the text wrote them.
-
-    drop_caches frees only clean pages, so a new file stays in RAM unless it was synced first. A sentence about
-    drop_caches does not mention whether there was a sync, so we assume that there was.
-    """
-
-    def __init__(self) -> None:
-        self._why: dict[str, str] = {}
-        self._dirty: set[str] = set()
-
-    def write(self, command: _DdCommand) -> None:
-        self._why[command.target] = f"dd on line {command.line} wrote this file through the page cache"
-        if not (command.has("conv", "fsync", "fdatasync") or command.has("oflag", "sync", "dsync")):
-            self._dirty.add(command.target)
-
-    def see(self, line: str) -> None:
-        """Record how a line of the text affects the page cache."""
-        if not self._why:
-            return  # nothing was written yet
-        if syncs(line) or (drops_caches(line) and not (drops_clean_pages(line) and _SHELL.search(line))):
-            self._dirty.clear()
-        if drops_caches(line):
-            left = "; the caches were dropped without a sync, so its dirty pages stayed in RAM"
-            self._why = {path: why.partition(";")[0] + left for path, why in self._why.items() if path in self._dirty}
-
-    def why(self, path: str) -> str:
-        """Return the evidence that a file is cached in RAM, or an empty string if nothing suggests that it is."""
-        return self._why.get(path, "")
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
-    commands: list[_DdCommand] = []
-    every: list[_DdCommand] = []
+    commands: list[DdCommand] = []
+    every: list[DdCommand] = []
     has_ended, last = False, 0
-    cached = _Cached()
+    cached = CachedFiles()
     numbered = [(number, part) for number, line in numbered for part in _separated(line)]
     for at, (line_number, line) in enumerate(numbered):
         cached.see(line)
-        if found := list(_commands(line_number, _unwrapped(numbered, at))):
+        if found := list(dd_commands(line_number, _unwrapped(numbered, at))):
             commands, has_ended, last = found, False, line_number
             every += found
         match = _values(line)
@@ -146,14 +88,14 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         result = _result(line_number, match, near, cached.why(near.source) if near else "")
         if result is not None:
             yield _with_error(result) if _failed(numbered, at) else result
-        if near is not None and near in commands and near.target not in _NOWHERE and not near.has("oflag", "direct"):
+        if near is not None and near in commands and near.target not in NOWHERE and not near.has("oflag", "direct"):
             cached.write(near)
             cached.see(_AFTER.sub("", near.after, count=1))  # commands after dd on the same line run after it
         has_ended, last = True, line_number
         commands = commands[1:] or commands
 
 
-def _labelled(label: str, near: _DdCommand, every: Sequence[_DdCommand]) -> _DdCommand | None:
+def _labelled(label: str, near: DdCommand, every: Sequence[DdCommand]) -> DdCommand | None:
     """Return the last command that reads or writes as the label says, or None. `near` is preferred if it does.
 
     A script may print its results at its end.
@@ -167,7 +109,7 @@ def _unwrapped(numbered: Sequence[Line], at: int) -> str:
     line, below = numbered[at][1], numbered[at + 1][1] if at + 1 < len(numbered) else ""
     if "dd" not in line or not _WRAPPED.match(below):
         return line
-    ends = (_ARGUMENTS.match(line, match.end()) for match in _COMMAND.finditer(line))
+    ends = (ARGUMENTS.match(line, match.end()) for match in COMMAND.finditer(line))
     is_broken = any(found is not None and not line[found.end() :].strip() for found in ends)
     return f"{line.rstrip()} {below.lstrip()}" if is_broken else line
 
@@ -179,21 +121,10 @@ def _separated(line: str) -> Sequence[str]:
 
 def _values(line: str) -> re.Match[str] | None:
     if "|" in line and "dd" in line and (row := _IN_TABLE.search(line)):
-        return row if _COMMAND.search(line) else None
+        return row if COMMAND.search(line) else None
     if not ("," in line or "\uff0c" in line or "\u3001" in line or "bytes transferred" in line):
         return None
     return _GNU.search(line) or _VERB_FIRST.match(line) or _BSD.search(line) or _WITHOUT_BYTES.match(line)
-
-
-def _commands(line_number: int, line: str) -> Iterator[_DdCommand]:
-    """Yield the dd commands on a line. Anything after their arguments, such as prose or `; done`, is left out."""
-    found = [_ARGUMENTS.match(line, match.end()) for match in _COMMAND.finditer(line)] if "dd" in line else []
-    commands = [arguments for arguments in found if arguments]
-    for arguments, later in itertools.zip_longest(commands, commands[1:]):
-        words = {name: value.strip("\"'") for name, value in _WORD.findall(arguments[0])}
-        if "if" in words or "of" in words:
-            after = line[arguments.end() : later.start() if later else None]
-            yield _DdCommand(line_number, f"dd {arguments[0].rstrip('.,:')}", words, after)
 
 
 def _is_progress(numbered: Sequence[Line], at: int) -> bool:
@@ -231,7 +162,7 @@ def _with_error(result: ForeignResult) -> ForeignResult:
     return replace(result, outcome=replace(result.outcome, parts=parts))
 
 
-def _result(line: int, match: re.Match[str], command: _DdCommand | None, written: str) -> ForeignResult | None:
+def _result(line: int, match: re.Match[str], command: DdCommand | None, written: str) -> ForeignResult | None:
     seconds, given = decimal(match["seconds"]), match.groupdict()
     rate = amount(given["rate"]) if "bytes" not in given else None
     moved = int(given.get("bytes") or 0) or round((rate or 0.0) * (seconds or 0.0))
@@ -241,57 +172,7 @@ def _result(line: int, match: re.Match[str], command: _DdCommand | None, written
     if command is None:
         missing = ("the command, with dd's input, output, block size, direct flag and sync setting",)
         return ForeignResult("dd", line, line, outcome_of("dd", "dd", {"mixed": figures}), missing=missing)
-    is_read = command.is_read
-    from_nothing = command.source in (*_ZEROS, "/dev/urandom", "/dev/random")
-    part = _part(command, moved, is_read=is_read)
-    memory = "dd copies from one memory device to another: no disk is involved" if is_read and from_nothing else ""
-    outcome = outcome_of("dd", "dd", {"read" if is_read else "write": figures})
-    return ForeignResult(
-        "dd",
-        line,
-        line,
-        outcome,
-        (part,),
-        command.text,
-        command.line,
-        size_bytes=moved,
-        just_written=written if is_read and not part.direct else "",
-        measures_memory=memory,
-    )
-
-
-def _part(command: _DdCommand, moved: int, *, is_read: bool) -> LoadPart:
-    written = command.words.get("bs") or command.words.get("ibs" if is_read else "obs")
-    count = command.words.get("count", "")
-    blocks = int(count) if count.isdecimal() and len(count) < _MOST_DIGITS else 0
-    block = _size(written) or (moved // blocks if written and blocks else 0) or 512
-    path = command.source if is_read else command.target
-    syncs_each = command.has("oflag", "sync", "dsync")
-    # dd prints the time after closing the output, and closing a block device flushes its cache to the disk.
-    closes_device = not is_read and _DEVICE.match(path) is not None
-    syncs_at_end = command.has("conv", "fsync", "fdatasync") or closes_device
-    return LoadPart(
-        "dd",
-        reads=is_read,
-        writes=not is_read,
-        block_bytes=block,
-        max_block_bytes=block,
-        size_bytes=moved,
-        is_synchronous=True,
-        extents=(Extent(path, 0.0, float(moved)),) if path else (),
-        direct=command.has("iflag" if is_read else "oflag", "direct"),
-        syncs=syncs_at_end or syncs_each,
-        syncs_at_end=syncs_at_end,
-        writes_are_synchronous=syncs_each and not is_read,
-        zero_buffers=command.source in _ZEROS,
-        refills_buffers=command.source in ("/dev/urandom", "/dev/random"),
-    )
-
-
-def _size(text: str | None) -> int | None:
-    """Parse a size in dd's format (`1M`, `64k`, `1MB`, `4096`). Return None if it is an expression or a variable."""
-    match = re.fullmatch(r"(\d{1,12})(?:([kKmMgG])(?:i?B)?)?", text or "")
-    return size_in_bytes(f"{match[1]}{match[2] or ''}") if match else None
+    return result_of(line, figures, moved, command, written)
 
 
 READER = FormatReader(

@@ -1,0 +1,72 @@
+"""Rates of dd in comments and in sentences."""
+
+import pytest
+
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.model import Audited
+from poolproof.foreign.audit.texts import audit_text
+
+_WRITE = "dd if=/dev/zero of=/tank/f bs=1M count=1000"
+
+
+def _audited(text: str) -> list[Audited]:
+    return list(audit_text("post", text, Context()))
+
+
+def _rates(text: str) -> list[tuple[str, float]]:
+    return [
+        (direction, figures.bandwidth_bytes or 0.0)
+        for each in _audited(text)
+        for direction, figures in each.figures.directions.items()
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{_WRITE}   # 3.2 GB/s",
+        f"{_WRITE}  => about 3.2 GB/s",
+        f"`{_WRITE}` gives me 3.2GB/s.",
+        f"{_WRITE}\n-> 3.2 GB/s",
+        f"```\n{_WRITE}\n```\nResult: 3.2 GB/s",
+        f"I ran {_WRITE}.\nThen I looked at it.\nSo dd gives 3.2 GB/s here.",
+    ],
+)
+def test_a_rate_near_a_command_is_its_result(text: str) -> None:
+    (found,) = _audited(text)
+
+    assert found.figures.directions["write"].bandwidth_bytes == 3.2e9
+    assert (found.verdict, found.command) == ("suspect", _WRITE)
+    assert found.findings[0].rule == "write-without-sync"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{_WRITE}   # should be 3.2 GB/s",
+        f"{_WRITE}   # up to 3.2 GB/s",
+        f"{_WRITE}   # 1.1 to 3.2 GB/s",
+        f"{_WRITE}\n\nThe drive is rated for 3.2 GB/s.",
+        f"{_WRITE}\n\nThe network does 3.2 GB/s.",
+        "The add gives 3.2 GB/s.",
+        "Would dd show 3.2 GB/s?",
+    ],
+)
+def test_limits_and_other_rates_are_not_results(text: str) -> None:
+    assert _rates(text) == []
+
+
+def test_a_sentence_may_have_a_rate_for_each_direction() -> None:
+    text = "With dd I get 2.9GB/s write and 7.1GB/s read."
+
+    assert _rates(text) == [("write", 2.9e9), ("read", 7.1e9)]
+    assert [each.verdict for each in _audited(text)] == ["unproven", "unproven"]
+    assert _rates("With dd I get 2.9GB/s and 7.1GB/s.") == []
+
+
+def test_the_command_shows_whether_the_data_was_synced_or_is_cached() -> None:
+    read = "dd if=/tank/f of=/dev/null bs=1M   # 5.1 GB/s"
+
+    assert [each.verdict for each in _audited(f"{_WRITE} conv=fdatasync # 210 MB/s")] == ["unproven"]
+    assert [each.verdict for each in _audited(f"{_WRITE} conv=fdatasync # 210 MB/s\n{read}")] == ["unproven", "suspect"]
+    assert [each.verdict for each in _audited(read)] == ["unproven"]
