@@ -341,7 +341,7 @@ def _printed_job_file(words: Sequence[ShellWord], surroundings: JobEnvironment) 
 def _of_quoted(
     word: ShellWord, variables: Mapping[str, str], places: Mapping[str, RunsIn], depth: int
 ) -> Iterator[FioCall]:
-    """Yield the fio calls in a word that is itself a command line, such as the last word of `ssh host 'fio …'`."""
+    """Yield the fio calls of a word that is itself a command line, such as the last word of `ssh host 'fio …'`."""
     if "fio" not in word.text or " " not in word.text or _SUBSTITUTED.search(word.text):
         return
     if _OPTIONS.match(word.text):  # OPTIONS="--filename=/mnt/fio-1 --size=1g" may name a file that looks like fio
