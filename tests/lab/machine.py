@@ -109,7 +109,8 @@ def kill_in_trial(lab: Machine, begun: Started, limit_s: float) -> None:
 
 _LEFT = """
 exec 2>/dev/null
-grep -e poolproof -e " zfs " /proc/mounts; ls -d /var/tmp/poolproof* /dev/shm/poolproof* /run/poolproof*
+grep -e poolproof -e " zfs " /proc/mounts; ls -d /var/tmp/poolproof* /dev/shm/poolproof*
+ls -d /run/poolproof-claim-* /run/poolproof-setting-*
 ls -d /etc/lvm/*/poolproof*
 ls /proc/spl/kstat/zfs | grep poolproof; ls /sys/block | grep -E '^(md|dm-|zd)'; losetup --all
 for disk in /dev/disk/by-id/scsi-0LAB_*; do [ -b "$disk" ] && wipefs --noheadings --parsable "$disk"; done
@@ -119,5 +120,8 @@ true
 
 
 def leftovers(lab: Machine) -> str:
-    """Return what runs have left in a lab: mounts, folders, pools, arrays, mappings, disk signatures and programs."""
+    """Return what runs have left in a lab: mounts, folders, pools, arrays, mappings, disk signatures and programs.
+
+    The records that permit `resume` to overwrite disks stay until the run is complete or cleaned up.
+    """
     return lab.ask(_LEFT)

@@ -20,6 +20,7 @@ import pytest
 from poolproof.campaign.model import Device, Disk
 from poolproof.devices.disk import UndoClaim
 from poolproof.devices.model import DevicePlan, IdentityCheck
+from poolproof.devices.permission import forget_permission
 from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.errors import BuildError, GuardError
 from poolproof.facts.block import BlockFacts
@@ -138,6 +139,22 @@ def test_a_file_system_that_the_run_did_not_make_is_not_wiped(testbed: Testbed, 
         (left,) = undo_all(journal, HOST, _owned(journal))
         assert f"{disk.path} contains {named}, which this run did not make" in left.reason
         assert testbed.command("wipefs", "--no-act", disk.path) == before != ""
+
+
+def test_a_released_disk_is_claimed_again_unless_someone_has_written_to_it(testbed: Testbed) -> None:
+    """Raw data, such as that of a database, has no signature, so the disk still looks empty."""
+    with _claimed_later(testbed) as disk:
+        for _ in range(2):
+            journal, claimed = _claimed(testbed, disk)
+            _make_ext4(journal, claimed)
+            assert undo_all(journal, HOST, _owned(journal)) == ()
+        testbed.command("dd", "if=/dev/urandom", f"of={disk.path}", "bs=1M", "count=1", "seek=9", "oflag=direct")
+        assert not testbed.command("wipefs", "--no-act", disk.path)
+        with pytest.raises(BuildError, match=r"someone has written to /dev/loop\d+ since this run"):
+            _claimed(testbed, disk)
+        forget_permission(HOST, str(testbed.path), ["d"])  # because --wipe names the disk again
+        journal, _ = _claimed(testbed, disk)
+        assert undo_all(journal, HOST, _owned(journal)) == ()
 
 
 def _luks(uuid: str) -> bytes:
@@ -292,3 +309,4 @@ def _claimed_later(testbed: Testbed) -> Iterator[BlockFacts]:
             yield disk
     finally:
         _record(testbed).unlink(missing_ok=True)
+        forget_permission(HOST, str(testbed.path), ["d"])

@@ -39,18 +39,26 @@ def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
 
 
 def resume(
-    path: Path, *, as_json: bool, plain: bool, on: str | None, share_host: bool, engines: Sequence[str] = ()
+    path: Path,
+    *,
+    as_json: bool,
+    plain: bool,
+    on: str | None,
+    share_host: bool,
+    engines: Sequence[str] = (),
+    wipe: Sequence[str] = (),
 ) -> None:
     """Continue an interrupted run and print its results.
 
     `on`: a different address for the run's host.
     `share_host`: whether to allow other runs on this machine that use none of this run's disks and directories.
     `engines`: the I/O engine files that fio may load.
+    `wipe`: the disks that may be overwritten, in addition to those that the host remembers.
     """
     end_in_order()
     _keep_others_out()
     run = RunDirectory.open(path)
-    with reopen_session(run, say, on=on, engines=engines) as session:
+    with reopen_session(run, say, on=on, engines=engines, wipe=wipe) as session:
         stop_if_asked()
         with locked_host(session, share=share_host):
             _measure(session, run, as_json=as_json, plain=plain)

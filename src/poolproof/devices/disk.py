@@ -9,6 +9,7 @@ from poolproof.campaign.emulation import emulated_model
 from poolproof.campaign.model import Device, Disk
 from poolproof.devices.guard import check_disk
 from poolproof.devices.model import DevicePlan, Leaf, Site, Volume
+from poolproof.devices.permission import claim_note
 from poolproof.devices.site import require
 from poolproof.errors import CampaignError
 from poolproof.facts.block import BlockFacts
@@ -44,10 +45,20 @@ read -r sequence 2>/dev/null <"/sys/dev/block/$now/diskseq"
 }
 """
 )
+# Prints how much was written to and discarded on a disk since it was attached.
+_WRITTEN = """
+written() { set -- $(cat "/sys/dev/block/$(field MAJ:MIN)/stat"); echo "$5 $7 ${12} ${14}"; }
+"""
 _CLAIM = (
     _IS_SAME
     + RECORDS
+    + _WRITTEN
     + """
+left=$(read_record left "$8") && [ "$left" != "$(written)" ] && {
+  echo "someone has written to $disk since this run released it, so it may contain someone's data;" \\
+    "if the data can be deleted: poolproof resume RUN --wipe $0" >&2
+  exit 1
+}
 content=$(wipefs --no-act --noheadings --output TYPE "$disk") || exit 1
 [ -z "$content" ] || { echo "$disk is no longer empty: it contains" $content >&2; exit 1; }
 printf '%s\\n' "$0" "$(boot_id)" >"$8" || exit 1
@@ -92,10 +103,14 @@ _WIPE_AND_FORGET = (
     _FOREIGN
     + _IS_IT
     + RECORDS
+    + _WRITTEN
     + """
 claimed=$(read_record claim "$6")
 is_recorded() { [ "$claimed" = "$(printf '%s\\n' "$0" "$disk")" ]; }
-forget() { ! is_recorded || forget_record claim "$6"; rm -- "$6"; }
+forget() {
+  ! is_recorded || { keep_record left "$6" "$(written)"; forget_record claim "$6"; }
+  rm -- "$6"
+}
 [ -O "$6" ] && [ ! -L "$6" ] || { echo "$6 was not written by this user, so $disk is not wiped" >&2; exit 1; }
 content=$(wipefs --no-act "$disk") || exit 1
 [ -n "$content" ] || { forget "$@"; exit; }
@@ -238,11 +253,14 @@ def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
     While the note exists, the undo erases the signatures that the run wrote to the disk (`UndoClaim`). After a reboot,
     it refuses to do so, because the disk may contain someone else's data by then.
 
+    When the run has released a disk, it may claim the disk again for another layout, or after `resume`. If someone has
+    written to the disk in the meantime, the step fails, because the disk may contain data without a signature.
+
     The disk's path is its by-id name, if it has one, because kernel names can change. Before each command that writes
     to the disk or mounts it, the size, serial number, WWN, device number and `diskseq` are checked again. The undo may
     run after a reboot. It therefore accepts a different device number, but only if the disk has a by-id name.
     """
-    note = f"{site.state_dir}/{name}.claimed"
+    note = claim_note(site.state_dir, name)
     return Step(
         title=f"claim the disk {disk.identity} as {name}",
         argv=(*_script(_CLAIM, disk), note),

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from poolproof.errors import BuildError, PoolproofError, RunError, as_word
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.devices.permission import forget_permission
+from poolproof.errors import BuildError, CampaignError, PoolproofError, RunError, as_word
 from poolproof.facts.machine import mark_of
 from poolproof.hosts.base import Host, HostUnreachable, display_name
 from poolproof.hosts.local import LocalHost
@@ -79,6 +81,7 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
                 "end the programs that the first command lists if you don't need them, then run the others:\n  "
                 + "\n  ".join(removal_commands(record.state_dir, host)),
             )
+        forget_disks(record, host)
         return undone
 
 
@@ -128,6 +131,16 @@ def check_machine(path: Path, record: RunRecord, host: Host) -> None:
             f"{path} was created on a machine other than {display_name(host)}",
             "run this command on that machine, or give its address: --on USER@HOST",
         )
+
+
+def forget_disks(record: RunRecord, host: Host) -> None:
+    """Remove the host's records of the disks that the run may overwrite, and of those that it has released.
+
+    After that, `resume` needs `--wipe` again. Another version's campaign that can't be read is ignored.
+    """
+    with contextlib.suppress(CampaignError):
+        campaign = parse_campaign(record.campaign, "run.json", recorded=True)
+        forget_permission(host, record.state_dir, [device.name for device in campaign.devices])
 
 
 def own_lab_name(label: str) -> str:

@@ -10,15 +10,17 @@ from pathlib import Path
 
 from poolproof.campaign.calibration import calibrated_device
 from poolproof.campaign.external_engine import with_engines
+from poolproof.campaign.flags import check_wipe
 from poolproof.campaign.measure import removed_criterion
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.errors import LOST_DISK, NO_ROOM, BuildError, Interrupted, RunError, as_word
+from poolproof.devices.permission import keep_permission, kept_permission
+from poolproof.errors import LOST_DISK, NO_ROOM, BuildError, GuardError, Interrupted, RunError, as_word
 from poolproof.facts.block import block_devices
 from poolproof.facts.conditions import read_conditions
 from poolproof.facts.machine import mark_of, program_versions, tunables
-from poolproof.hosts.base import Host
+from poolproof.hosts.base import Host, display_name
 from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_others, reach_own_lab
 from poolproof.layers.layer_catalogue import recorded_settings
 from poolproof.layers.tree import directories, hosts_of
@@ -109,16 +111,20 @@ def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
 
 
 @contextlib.contextmanager
-def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Sequence[str] = ()) -> Iterator[Session]:
+def reopen_session(
+    run: RunDirectory, tell: Tell, *, on: str | None, engines: Sequence[str] = (), wipe: Sequence[str] = ()
+) -> Iterator[Session]:
     """Connect to the host of an interrupted run, clean up what the run left there, and plan the run again.
 
     `on`: another name for the same host.
     `engines`: the I/O engine files that fio may load. They are never taken from the run, because it may come from a
     stranger.
+    `wipe`: the disks that may be overwritten, in addition to those that the host remembers (`devices/permission.py`).
 
     Raises:
         RunError: the run was imported, is in use, is from another machine, could have been written by another user, or
             used a steady-state criterion that this version does not support.
+        GuardError: the host does not remember that the run may overwrite its disks, and `wipe` is empty.
         BuildError: a change that the run left behind can't be undone.
         PoolproofError: as for `open_session`.
     """
@@ -134,12 +140,14 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
         )
     cleanup.run_owned(run)
     campaign = with_engines(parse_campaign(record.campaign, str(run.path / "run.json"), recorded=True), engines)
+    if wipe:
+        check_wipe(campaign, wipe)
     if record.lab is not None:
         with cleanup.locked(run):
             cleanup.end_own_lab(run, record)
         reaching = reach_own_lab(record.lab, cleanup.own_lab_name(record.label), campaign, keep=False, tell=tell)
     else:
-        reaching = reach_for_campaign(on or record.host, campaign, frozenset(record.allowed_disks))
+        reaching = reach_for_campaign(on or record.host, campaign, frozenset(wipe))
     with contextlib.ExitStack() as stack:
         with cleanup.unreachable_explained(run, "resume"):
             reached = stack.enter_context(reaching)
@@ -147,6 +155,8 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
                 cleanup.check_machine(run.path, record, reached.host)
             with cleanup.locked(run):
                 cleanup.undo_leftovers(run, reached.host, tell)
+        if record.lab is None:
+            reached = _still_permitted(run, record, reached, wipe)
         directories = BuildDirectories(record.label, record.state_dir, record.ram_dir)
         with _planned(reached, directories, record.seed) as session:
             now = replace(
@@ -156,8 +166,32 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
                 tell(changes_text(changes))
             resumed_at = (*record.resumed_at, datetime.now().astimezone().isoformat(timespec="seconds"))
             with cleanup.locked(run):
-                run.write_record(replace(record, changes={**record.changes, **changes}, resumed_at=resumed_at))
+                run.write_record(
+                    replace(
+                        record,
+                        changes={**record.changes, **changes},
+                        resumed_at=resumed_at,
+                        allowed_disks=tuple(sorted({*record.allowed_disks, *wipe})),
+                    )
+                )
             yield session
+
+
+def _still_permitted(run: RunDirectory, record: RunRecord, reached: ReachedHost, wipe: Sequence[str]) -> ReachedHost:
+    """Return the host, with the disks that the run may overwrite according to `wipe` and to the host's own record."""
+    kept = kept_permission(reached.host, record.state_dir) if record.allowed_disks else frozenset()
+    if not wipe and (unknown := [disk for disk in record.allowed_disks if disk not in kept]):
+        names = ", ".join(unknown)
+        again = " ".join(f"--wipe {as_word(disk)}" for disk in unknown)
+        raise GuardError(
+            f"{names} was named with --wipe before the last reboot of {display_name(reached.host)}, or on another "
+            "machine, so it may contain someone's data by now",
+            f"to check the first GiB for data: cmp -n 1G /dev/zero DISK; if the data can be deleted: poolproof resume "
+            f"{as_word(run.path)} {again}",
+        )
+    if wipe:
+        cleanup.forget_disks(record, reached.host)
+    return replace(reached, permitted=reached.permitted | (kept & frozenset(record.allowed_disks)))
 
 
 @contextlib.contextmanager
@@ -248,9 +282,12 @@ def measure_run(
     from poolproof.measure.conduct import conduct
 
     resume = f"poolproof resume {as_word(run.path)}"
+    host, state_dir = session.host, session.plan.site.state_dir
     try:
         with cleanup.unreachable_explained(run, "resume"), cleanup.locked(run), listen as listener:
-            conduct(session.plan, session.host, run, listener)
+            keep_permission(host, state_dir, session.plan.allowed_disks)
+            conduct(session.plan, host, run, listener)
+            cleanup.forget_disks(run.record(), host)
     except KeyboardInterrupt:
         raise Interrupted("interrupted; layouts removed, finished trials saved", resume) from None
     except OSError as error:

@@ -6,6 +6,7 @@ import pytest
 
 from poolproof.campaign.model import Device, Disk, LoopFile
 from poolproof.devices.model import Site
+from poolproof.devices.permission import forget_permission
 from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.facts.block import BlockFacts
 from poolproof.provision.apply import apply
@@ -35,6 +36,7 @@ def test_only_the_signatures_of_the_run_are_wiped(site: Site) -> None:
         HOST.run(["mkfs.ext4", "-q", volume.path], timeout_s=60)
         assert undo_all(Journal(journal.path), HOST, owned_by_site(site)) == ()
         assert _signatures(volume.path) == ["ext4"], "once given back, the disk is not touched again"
+        forget_permission(HOST, site.state_dir, ["d"])
 
 
 def _signatures(path: str) -> list[str]:
