@@ -139,13 +139,13 @@ def _unit_findings(
     yield from destroyed_data(source.name, source.text, unit, targets)
     yield from cut_off_runs(source.name, unit)
     script = source.text if source.kind == "script" and source.name != COMMAND else ""
-    for line, why in jobs_without_size(unit, script, targets, before):
-        yield Diagnostic(source.name, line, "refused-by-fio", "error", why, SIZE_FIX)
+    for each in jobs_without_size(unit, script, targets, before):
+        yield Diagnostic(source.name, each.line, "refused-by-fio", each.severity, each.message, SIZE_FIX)
     unit = replace(unit, jobs=with_sizes_of_files(unit.jobs, before))
     by_place: dict[tuple[int, str, Severity], list[Finding]] = {}
-    for each in locate_findings(unit, group_jobs(unit, targets, before), before):
-        place = each.line, each.finding.rule, SEVERITIES[each.finding.effect]
-        by_place.setdefault(place, []).append(each.finding)
+    for located in locate_findings(unit, group_jobs(unit, targets, before), before):
+        place = located.line, located.finding.rule, SEVERITIES[located.finding.effect]
+        by_place.setdefault(place, []).append(located.finding)
     for (line, rule, severity), findings in by_place.items():
         more = f" (and {len(findings) - 1} more like it)" if len(findings) > 1 else ""
         yield Diagnostic(source.name, line, rule, severity, findings[0].message + more, findings[0].fix)

@@ -15,17 +15,18 @@ from poolproof.foreign.lint.yaml_lists import YamlItem
 
 _COMMENT = re.compile(r"(?:(?<=\s)#|//)[^\n]*")
 _STRING_OR_COMMENT = re.compile(rf"(?P<comment>{_COMMENT.pattern})|{STRING.pattern}")  # a comment may contain quotes
-_OPENING = rf"{BLANKS}[\w.:!@]{{0,40}}[\[({{&]{{0,4}}{BLANKS}"
+_OPENING = rf"{BLANKS}&?[\w.:!@]{{0,40}}[\[({{&]{{0,4}}{BLANKS}"
 _CONVERTED = r"(?:\.(?:into|to_string|to_owned|as_str)\(\))?"  # of Rust
+_SEVERAL = r"\([^()\n]{1,80}\)"  # "%s/%s" % (folder, name)
 _COMMA = re.compile(
-    rf"{_CONVERTED}{BLANKS}(?:(?:\+\+?|[.%]){BLANKS}(?P<added>{VALUE}){BLANKS})?,"
+    rf"{_CONVERTED}{BLANKS}(?:(?:\+\+?|[.%]){BLANKS}(?P<added>{VALUE}|{_SEVERAL}){BLANKS})?,"
     rf"(?P<others>(?:{BLANKS}{VALUE}{BLANKS}\)?{BLANKS},){{0,20}}){_OPENING}"
 )
 _NEXT_CALL = re.compile(
     rf"{BLANKS}(?:\+{BLANKS}(?P<added>{VALUE}){BLANKS})?(?:,{BLANKS}{VALUE}{BLANKS}){{0,8}},?{BLANKS}[\])}}]{{0,3}}"
     rf"{BLANKS}\)(?P<others>(?:{BLANKS}\.args?\({BLANKS}{VALUE}{BLANKS}\)){{0,8}}){BLANKS}\.args?\({_OPENING}"
 )
-_ADDED_LAST = re.compile(rf"{BLANKS}(?:\+\+?|[.%]){BLANKS}(?P<added>{VALUE})(?={BLANKS},?{BLANKS}[\])}}])")
+_ADDED_LAST = re.compile(rf"{BLANKS}(?:\+\+?|[.%]){BLANKS}(?P<added>{VALUE}|{_SEVERAL})(?={BLANKS},?{BLANKS}[\])}}])")
 _OTHER_CALL = re.compile(rf"\.args?\({BLANKS}({VALUE}){BLANKS}\)")
 _ENDS_CALL = re.compile(r"^[^(]*\)$")  # the argument of a function such as Sprintf
 _LONGEST_GAP = 400
@@ -46,6 +47,8 @@ _FUNCTION = re.compile(r"^[ \t]*(?:(?:pub|async|export|static|private|public)\s+
 _TIMEOUT = r"(?:\s*,?\s*[\])}])?\s*,[^()]{0,300}?\btimeout\s*=\s*(?P<seconds>\d+(?:\.\d+)?)\b"
 _FORMATTED = re.compile(r"(?:format|printf)!?\(\s*[\"'][^\"'\n]*[\"']$", re.IGNORECASE)  # its arguments are not items
 _LOOKBACK = 160
+_BRACES = re.compile(r"\{\d{0,2}\}")
+_ENDS_LIST = frozenset({"NULL", "nullptr", "null", "nil", "None"})  # the last argument of execl()
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def code_lists_in(text: str) -> Iterator[CodeList]:
         line, counted = line + text.count("\n", counted, found.start()), found.start()
         if between is not None:
             if added := between["added"]:
-                items[-1] = YamlItem(f"{items[-1].text}{unknown(added)}", items[-1].line)
+                items[-1] = YamlItem(_with_value(items[-1].text, added), items[-1].line)
             items += (YamlItem(unknown(each), line) for each in _others(between["others"]))
         start = start if items else found.start()
         items.append(YamlItem(text_of(found), line))
@@ -90,6 +93,17 @@ def _others(text: str) -> Iterator[str]:
         yield from (each.strip() for each in text.split(",") if each.strip() and not _ENDS_CALL.search(each.strip()))
 
 
+def _with_value(item: str, value: str) -> str:
+    """Return an item with a value that the program puts into it (`%`, `.format`) or adds to its end (`+`)."""
+    is_formatted = "${value}" in item or value.startswith(("format(", "("))
+    if not is_formatted:
+        return f"{item}{unknown(value)}"
+    form = _BRACES.sub("${value}", item) if value.startswith("format(") else item
+    is_one = form.count("${value}") == 1 and not value.startswith("(")
+    name = value.removeprefix("format(").removesuffix(")")
+    return form.replace("${value}", unknown(name)) if is_one else form
+
+
 def _completed(text: str, items: list[YamlItem], start: int, end: int) -> CodeList:
     """Return the list, with an unknown item for each value that the program adds to it, at either end or elsewhere."""
     first, last = items[0], items[-1]
@@ -99,10 +113,11 @@ def _completed(text: str, items: list[YamlItem], start: int, end: int) -> CodeLi
         found.insert(0, YamlItem(unknown(added["value"]), first.line))
     behind = _COMMENT.sub(lambda comment: " " * len(comment[0]), text[end : end + _LONGEST_GAP])
     if rest := _ADDED_LAST.match(behind):
-        found[-1] = YamlItem(f"{last.text}{unknown(rest['added'])}", last.line)
+        found[-1] = YamlItem(_with_value(last.text, rest["added"]), last.line)
     is_formatted = _FORMATTED.search(text, max(0, end - _LOOKBACK), end) is not None
     after = None if is_formatted else _AFTER.match(behind, rest.end() if rest else 0)
-    if value := after and (after["listed"] or after["sum"] or after["spread"]):
+    value = after and (after["listed"] or after["sum"] or after["spread"])
+    if value and value not in _ENDS_LIST:
         found.append(YamlItem(unknown(value), last.line))
     name = _NAMED.search(before)
     ends_after = re.match(_TIMEOUT, text[end : end + _LONGEST_GAP])

@@ -4,6 +4,7 @@ Values that the program computes become unknown values (`${path}`).
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -26,6 +27,7 @@ _PLACEHOLDER = re.compile(r"\{(?P<name>\w{1,60})[^{}]*\}|%[-\d.]*[sdvi](?!\w+%)"
 _COMMAND = re.compile(
     rf"{BLANKS}(?:[\w./=-]{{1,40}}+\s{{1,99}}+){{0,6}}?(?:[^\s/]{{0,80}}+/){{0,12}}+fio(?:\.exe)?\s+-"
 )
+_PROGRAM = re.compile(r"\s{0,9}(?:sudo\s{1,9})?(?:/[\w/.-]{1,80}/)?fio\s{1,9}")  # "fio " + options
 _ADDED = rf"{BLANKS}(?:\+{BLANKS}|(?<=\s)\.\s{{1,99}}+)"  # the dot is Perl's
 _NEXT_LINE = rf"[ \t]{{0,99}}+\\?\n{BLANKS}(?=[fFrRbBuU]?[\"'])"
 _JOINED = re.compile(rf"(?P<values>(?:{_ADDED}{VALUE}){{0,8}}){_ADDED}(?=[\"'`fFrRbBuU])|{_NEXT_LINE}")
@@ -44,6 +46,10 @@ _BEGUN = re.compile(r"\$\{(?P<name>\w{1,60})\}")
 _BEGUN_BEFORE = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_]\w{0,60})\s{0,9}\+\s{0,9}$")
 _NAME_OPTION = re.compile(r"(?<!\S)--?na(?:me?)?\b")
 _LOOKBACK = 80
+_SET = re.compile(r"(?<![\w.])([A-Za-z_]\w{0,40})[ \t]{0,9}[+:.]?=(?!=)")
+_LONGEST_OPTIONS = 1000
+_MOST_REPLACED = 20
+_ENDS_STATEMENT = re.compile(r"[ \t]{0,9}(?:%[ \t]{0,9}[\w.]{1,60}[ \t]{0,9})?[;)]?[ \t]{0,9}(?:#[^\n]*)?(?:\n|$)")
 
 
 def text_of(found: re.Match[str]) -> str:
@@ -93,12 +99,14 @@ class _CommandText:
 def _commands(text: str) -> Iterator[_CommandText]:
     end = 0
     begun: dict[str, str] = {}
+    options = _options_in(text)
     while (found := STRING.search(text, end)) is not None:
         start, end = found.start(), found.end()
         before = text[max(0, start - _LOOKBACK) : start]
         command = _completed(text_of(found), before, begun)
         is_continued = command != text_of(found)
-        if not _COMMAND.match(command):
+        is_program = _PROGRAM.fullmatch(command) is not None
+        if not _COMMAND.match(command) and not is_program:
             continue
         while (joined := _JOINED.match(text, end)) and (more := STRING.match(text, joined.end())):
             if _COMMAND.match(text_of(more)):
@@ -110,11 +118,27 @@ def _commands(text: str) -> Iterator[_CommandText]:
             command, end = f"{command}{unknown(rest[1])}", rest.end()
         if name := _extended(text, start, end):
             command += f" {unknown(added_to(name))}"
+        if is_program and not _COMMAND.match(command):
+            continue
+        command = _BEGUN.sub(lambda each: options.get(each["name"], each[0]), command, count=_MOST_REPLACED)
         assigned = _ASSIGNED.search(before)
         if assigned is not None and not _NAME_OPTION.search(command):  # base = "fio --direct=1"
             begun[assigned["name"]] = command
         elif found["prefix"] or end > found.end() or name or is_continued:
             yield _CommandText(start, end, command)
+
+
+def _options_in(text: str) -> Mapping[str, str]:
+    """Return the strings of options that a program assigns to variables, each once (`opts = "--rw=…"`)."""
+    found: dict[str, str] = {}
+    times = Counter(_SET.findall(text))
+    for each in STRING.finditer(text):
+        value = text_of(each)
+        name = _ASSIGNED.search(text[max(0, each.start() - _LOOKBACK) : each.start()])
+        is_whole = _ENDS_STATEMENT.match(text, each.end()) is not None
+        if name is not None and value.startswith("-") and len(value) <= _LONGEST_OPTIONS and is_whole:
+            found[name["name"]] = value
+    return {name: value for name, value in found.items() if times[name] == 1}
 
 
 def _formatted(command: str, text: str, end: int) -> tuple[str, int]:

@@ -20,7 +20,7 @@ from poolproof.foreign.lint.shell_words import HereDocument, Script, ShellWord, 
 from poolproof.foreign.lint.shown_files import shown_files
 from poolproof.foreign.lint.template_variables import with_values
 from poolproof.foreign.lint.working_folder import jobs_in
-from poolproof.foreign.lint.yaml_lists import blocks_in, lists_in, without_lists
+from poolproof.foreign.lint.yaml_lists import arguments_in, blocks_in, lists_in, without_lists
 from poolproof.load.fio.commandline import place_of_fio, without_windows_path
 from poolproof.load.fio.job import Jobs
 from poolproof.load.fio.jobfile import Problem
@@ -158,6 +158,9 @@ def _in_yaml(text: str, surroundings: JobEnvironment, variables: Mapping[str, st
         words = [ShellWord(with_values(item.text, variables), 0, 0, above + item.line) for item in items]
         calls = tuple(_of_list(words))
         yield from calls or (unit for word in words for unit in _of_quoted(word, variables, PLACES, 0))
+    for arguments in arguments_in(text):
+        for command in read_script(" ".join(arguments.text.split()), variables).commands[:1]:
+            yield from _of_list([replace(word, line=above + arguments.line) for word in command])
 
 
 def _in_code(text: str, variables: Mapping[str, str], above: int) -> Iterator[FioCall]:

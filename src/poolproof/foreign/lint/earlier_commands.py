@@ -45,6 +45,8 @@ class Before:
     `mounts`: the mount points of the script's mounts, mapped to True if the file system is in RAM.
     `snapshot`: the command that created a cloud volume from a snapshot. Empty if there is none.
     `was_read`: the devices that a program has read completely since the volume was created.
+    `cached_loops`: the loop devices that use the page cache of their backing files, and the mount points of such
+    devices.
     """
 
     loads: tuple[Load, ...] = ()
@@ -58,6 +60,7 @@ class Before:
     mounts: Mapping[str, bool] = field(default_factory=dict)
     snapshot: str = ""
     was_read: frozenset[str] = frozenset()
+    cached_loops: frozenset[str] = frozenset()
 
 
 NOTHING_BEFORE = Before()
@@ -99,9 +102,9 @@ class History:
         drops = self._since_write(self._drops, at)
         dropped = any(self._empties(line) for line in drops)
         prepared = [each for each in self._prepared if each.line <= at]
-        empty, zeros, nodatacow = (
+        empty, zeros, nodatacow, loops = (
             {each.path: each.command for each in _last(prepared, state) if each.state == state}
-            for state in ("empty", "zeros", "nodatacow")
+            for state in ("empty", "zeros", "nodatacow", "cached loop")
         )
         created = [at for at, each in enumerate(prepared) if each.state == "from a snapshot"]
         return Before(
@@ -118,6 +121,7 @@ class History:
             frozenset(each.path for each in prepared[created[-1] :] if each.state == "read")
             if created
             else frozenset(),
+            frozenset(loops),
         )
 
     def _drops_each_time(self, line: int, at: int) -> bool:
@@ -203,9 +207,12 @@ def _line_of(text: str, place: int) -> int:
 
 
 def _last(prepared: list[PreparedFile], state: State) -> Iterable[PreparedFile]:
-    """Return the last change of each path: of its nodatacow attribute or, for any other `state`, of its data."""
-    is_attribute = state == "nodatacow"
-    return {each.path: each for each in prepared if (each.command == "chattr") == is_attribute}.values()
+    """Return the last change of each path: of its nodatacow attribute, of its loop device, or of its data."""
+    command = {"nodatacow": "chattr", "cached loop": "losetup"}.get(state)
+    others = () if command else ("chattr", "losetup")
+    return {
+        each.path: each for each in prepared if each.command == (command or each.command) and each.command not in others
+    }.values()
 
 
 def _leaves_dirty(part: LoadPart) -> bool:

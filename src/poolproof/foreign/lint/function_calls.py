@@ -12,7 +12,9 @@ from itertools import dropwhile
 
 from poolproof.foreign.lint.shell_words import Script
 
-_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?(?P<name>[\w-]{1,60})[ \t]*(?:\(\))?\s{0,9}\{", re.MULTILINE)
+_FUNCTION = re.compile(
+    r"^(?P<indent>[ \t]*)(?:function[ \t]+)?(?P<name>[\w-]{1,60})[ \t]*(?:\(\))?\s{0,9}\{", re.MULTILINE
+)
 _ARGUMENT = re.compile(r"\$\{?[1-9@*]")
 _SHIFT = re.compile(r"(?:^|[;&\s])shift(?:[ \t]+(?P<number>\d))?[ \t]*(?=[;&\n]|$)", re.MULTILINE)
 _BEFORE = frozenset({"do", "then", "else", "if", "!", "time", "{"})
@@ -47,18 +49,25 @@ class FunctionCall:
 
 def functions_in(text: str) -> Iterator[ShellFunction]:
     for found in itertools.islice(_FUNCTION.finditer(text), _MOST_FUNCTIONS):
-        start, end = found.start("name"), _end(text, found.end())
+        start, end = found.start("name"), _end(text, found.end(), found["indent"])
         line = text.count("\n", 0, start) + 1
         yield ShellFunction(found["name"], start, end, line, line + text.count("\n", start, end))
 
 
-def _end(text: str, start: int) -> int:
-    """Return the end of the body of the function whose brace ends at this position."""
+def _end(text: str, start: int, indent: str) -> int:
+    """Return the end of the body of the function whose brace ends at this position.
+
+    `indent`: the white space before the function, and before the brace that closes it.
+    """
     line = text.find("\n", start, start + _LONGEST)
     if line >= 0 and text[start:line].rstrip().endswith("}"):
         return line
-    end = text.find("\n}", start, start + _LONGEST)
-    return end + 2 if end >= 0 else min(len(text), start + _LONGEST)
+    closed = f"\n{indent}}}"
+    end = text.find(closed, start, start + _LONGEST)
+    if end < 0 and indent:
+        closed = "\n}"
+        end = text.find(closed, start, start + _LONGEST)
+    return end + len(closed) if end >= 0 else min(len(text), start + _LONGEST)
 
 
 def calls_of(function: ShellFunction, text: str, script: Script) -> tuple[FunctionCall, ...]:

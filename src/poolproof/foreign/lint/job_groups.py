@@ -1,5 +1,6 @@
 """Group the jobs of a fio call by target."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from posixpath import normpath
@@ -13,6 +14,7 @@ from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import part_of
 
 _MOST_NAMED = 64
+_BRACED = re.compile(r"\$\{(\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ def group_jobs(unit: FioCall, targets: Targets | None, before: Before = NOTHING_
         else:
             has_files = targets is not None and part_of(job).may_use_page_cache
             target = targets.described() if targets is not None and has_files else None
+            if (device := _BRACED.sub(r"$\1", job.filename or "")) in before.cached_loops:
+                target = replace(target or Target(file_system=""), loop_without_direct=(device,))
         groups.setdefault(target, []).append(number)
     found = []
     for target, jobs in groups.items():
@@ -91,6 +95,10 @@ def _changed(target: Target | None, place: JobFiles, before: Before) -> Target |
     above = [max((mount for mount in mounts if path.startswith(mount)), key=len, default="") for path in paths]
     if all(mounts.get(mount, False) for mount in above):
         return Target("tmpfs", ram_bytes=target.ram_bytes if target else None, volatile=True)
+    for loop in before.cached_loops:
+        if all(path.startswith(f"{normpath(loop)}/") for path in paths):
+            name = loop if loop.startswith("/dev/") else f"the loop device below {loop}"
+            target = replace(target or Target(file_system=""), loop_without_direct=(name,))
     if target is not None and any(path.startswith(folder) for path in paths for folder in folders):
         target = replace(target, mount_options=(*target.mount_options, "nodatacow"))
     if before.snapshot and any(name.startswith("/dev/") and name not in before.was_read for name in place.files):

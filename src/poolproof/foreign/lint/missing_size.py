@@ -7,12 +7,12 @@ A percentage is not a size, because it is a percentage of the existing files. So
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from posixpath import dirname
 
 from poolproof.foreign.lint.earlier_commands import Before
 from poolproof.foreign.lint.job_groups import Targets, files_of
-from poolproof.foreign.lint.model import FioCall
+from poolproof.foreign.lint.model import FioCall, Severity
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.job import Job, Jobs
 from poolproof.load.fio.option_names import PAGE_CACHE
@@ -22,11 +22,22 @@ _SETS_FILES = ("filesize", "fill_device", "opendir", "read_iolog")
 _REFUSED = "so fio refuses the job (`you need to specify size=`)"
 
 
-def jobs_without_size(unit: FioCall, script: str, targets: Targets | None, before: Before) -> Iterator[tuple[int, str]]:
-    """Yield (line, message) for each job that fio refuses because it has no size.
+@dataclass(frozen=True)
+class MissingSize:
+    """A job without a size, with its line and the severity and message of the finding."""
 
-    A job is left out if one of its files may exist when it runs: lint cannot look there, or an earlier job or another
-    command of the script may have created it.
+    line: int
+    severity: Severity
+    message: str
+
+
+def jobs_without_size(unit: FioCall, script: str, targets: Targets | None, before: Before) -> Iterator[MissingSize]:
+    """Yield each job that fio refuses because it has no size.
+
+    It is an error if the files do not exist. If lint cannot look for them, it is a warning for the files of a command
+    that fio would name after the job, because such files hardly ever exist, and otherwise a note: the file may exist,
+    or the command that runs a job file may set the size. A job is left out if an earlier job or another command of the
+    script may have created one of its files.
 
     `script`: the script that contains the call, or an empty string.
     """
@@ -43,12 +54,19 @@ def jobs_without_size(unit: FioCall, script: str, targets: Targets | None, befor
         if _has_size(job):
             created |= files
         elif job.engine == "null":
-            yield line, f"{given} the engine null has no files to take a size from, {_REFUSED}"
-        elif not files or unit.runs_in or targets is None or files & created or job.name in names:
+            yield MissingSize(line, "error", f"{given} the engine null has no files to take a size from, {_REFUSED}")
+        elif files & created or job.name in names or any(_is_named_in(script, job, file) for file in files):
             continue
-        elif not any(_is_named_in(script, job, file) for file in files) and _are_missing(files, job, targets):
-            what = f"the file {min(files)} does not exist" if len(files) == 1 else "none of its files exists"
-            yield line, f"{given} {what}, {_REFUSED}"
+        elif files and targets is not None and not unit.runs_in and _can_look(files, targets):
+            if _are_missing(files, job, targets):
+                what = f"the file {min(files)} does not exist" if len(files) == 1 else "none of its files exists"
+                yield MissingSize(line, "error", f"{given} {what}, {_REFUSED}")
+        elif _needs_files(job, files):
+            is_certain = job.filename is None and unit.form == "command" and unit.sections is not None
+            severity: Severity = "warning" if is_certain else "note"
+            what = f"the file {min(files)} already has" if len(files) == 1 else "its files already have"
+            unless = f"unless {what} a size, fio refuses the job (`you need to specify size=`)"
+            yield MissingSize(line, severity, f"{given} lint cannot look for files: {unless}")
 
 
 def with_sizes_of_files(jobs: Jobs, before: Before) -> Jobs:
@@ -80,14 +98,26 @@ def _is_named_in(script: str, job: Job, file: str) -> bool:
     return bool(script) and script.count(name) > (1 if job.filename and re.search(own, script) else 0)
 
 
+def _needs_files(job: Job, files: set[str]) -> bool:
+    """True if the job uses files, none of which may be a device."""
+    paths = {*job.filenames, *files, job.name, job.directory or ""}
+    is_known = not UNKNOWN.search(job.filename or "") and job.text("filename_format") is None
+    is_on_windows = job.is_on_windows or job.engine == "windowsaio"
+    is_device = any(path == "-" or path.startswith(("/dev", "\\\\")) for path in paths)
+    return job.engine in PAGE_CACHE and is_known and not is_on_windows and not is_device
+
+
+def _can_look(files: set[str], targets: Targets) -> bool:
+    """True if lint can look into the folders of all files."""
+    looked = [targets.written(dirname(file) or ".") for file in files]
+    return all(each is not None and each.exists for each in looked)
+
+
 def _are_missing(files: set[str], job: Job, targets: Targets) -> bool:
-    """True if lint can look into the folders of all files, and finds nothing there that fio would use."""
+    """True if nothing that fio would use exists."""
     if job.engine not in PAGE_CACHE or any(file == "-" or file.startswith("/dev/") for file in files):
         return False
-    looked = [targets.written(dirname(file) or ".") for file in files]
     # Without `filename`, fio uses a device or a directory that has the name of the job.
     used = files if job.filename else files | {job.name, job.path(job.name)}
     found = [targets.written(file) for file in used]
-    return all(each is not None and each.exists for each in looked) and not any(
-        each is None or each.exists for each in found
-    )
+    return not any(each is None or each.exists for each in found)

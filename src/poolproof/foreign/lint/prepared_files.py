@@ -13,12 +13,20 @@ from itertools import dropwhile
 from posixpath import join, normpath
 from typing import Literal
 
+from poolproof.foreign.lint.code_lists import code_lists_in
+from poolproof.foreign.lint.script_values import is_definition
 from poolproof.foreign.lint.shell_words import ShellWord, read_script
+from poolproof.foreign.lint.yaml_lists import YamlItem, lists_in, without_lists
 
-State = Literal["empty", "zeros", "removed", "nodatacow", "from a snapshot", "read", "in RAM"]
+State = Literal["empty", "zeros", "removed", "nodatacow", "from a snapshot", "read", "in RAM", "cached loop"]
 _DEVICES = "/dev"
 """A path that represents all devices, because scripts don't show the device name of a new cloud volume."""
 
+_PROGRAMS = r"(?:truncate|fallocate|blkdiscard|nvme|hdparm|qemu-img|lvcreate|zfs|mount|umount|chattr|dd)"
+_QUOTED = re.compile(rf"(?:^|[;&|\n]|\bsudo)[ \t]*{_PROGRAMS}[ \t]")
+_IN_LIST = re.compile(rf"[\"'\[ ](?:/\w+){{0,3}}/?{_PROGRAMS}[\"']?[ ]*[,)\]\n]")
+_NAME = re.compile(r"\$\{(\w+)\}")
+_PRINTS = frozenset({"echo", "printf", "logger"})
 _BEFORE = frozenset({"sudo", "do", "then", "else", "{", "time", "env", "command"})
 _EMPTIES = {"truncate": ("-s", "--size", "-r", "--reference"), "fallocate": ("-l", "--length", "-o", "--offset")}
 _NODATACOW = re.compile(r"[+=-][a-zA-Z]*C[a-zA-Z]*")
@@ -52,11 +60,26 @@ class PreparedFile:
 
 
 def prepared_files(text: str, variables: Mapping[str, str]) -> tuple[PreparedFile, ...]:
-    """Return the effects of a script's commands on files and devices, in order."""
+    """Return the effects of a script's commands on files and devices, in order.
+
+    These also include commands that are quoted for another program to run, and commands in lists of strings.
+    """
     found = []
     for words in read_script(text, variables).commands:
         found += [replace(each, path=join(words[0].folder, each.path)) for each in _of_command(words)]
-    return tuple(found)
+        for word in words if words[0].text not in _PRINTS and not is_definition(words) else ():
+            quoted = read_script(word.text, variables, line=word.line) if _QUOTED.search(word.text) else None
+            found += [each for inner in (quoted.commands if quoted else ()) for each in _of_command(inner)]
+    for items in _lists_in(text) if _IN_LIST.search(text) else ():
+        filled = (_NAME.sub(lambda name: variables.get(name[1], name[0]), item.text) for item in items)
+        found += _of_command([ShellWord(word, 0, 0, item.line) for word, item in zip(filled, items, strict=True)])
+    return tuple(sorted(found, key=lambda each: each.line))
+
+
+def _lists_in(text: str) -> Iterator[tuple[YamlItem, ...]]:
+    yield from lists_in(text)
+    for each in code_lists_in(without_lists(text)):
+        yield each.items
 
 
 def _of_command(command: Sequence[ShellWord]) -> Iterator[PreparedFile]:

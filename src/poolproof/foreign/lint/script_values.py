@@ -83,7 +83,8 @@ def _assigned(script: Script, text: str) -> Iterator[tuple[str, str | None]]:
             is_quoted = not is_declaration and text[command[at].start : command[at].start + 1] in ("'", '"')
             if found is not None and not is_quoted:
                 value = found["value"]
-                is_argument = value.endswith(",")  # of a function, as in `run(size="1g", …)`
+                is_last = text[command[at].end : command[at].end + 1] == ")"  # also an assignment in a subshell
+                is_argument = value.endswith(",") or is_last  # of a function, as in `run(size="1g", …)`
                 is_literal = not (found["more"] or "`" in value or value.startswith("(") or is_argument)
                 yield found["name"], value if is_literal and _is_known(value.split()) else None
             elif not is_declaration:

@@ -45,6 +45,8 @@ _OPTION_LINE = re.compile(  # options and their values, and nothing that explain
     r"(?=[\n;&|<>\\]|2>|\Z)"
 )
 _FIO = re.compile(r"(?:^|/)fio(?:\.exe)?$")
+_FIO_OPTION = re.compile(r"\bfio\s+-")
+_SYMBOLS = re.compile(r"[\]},.][^\s\"']*")
 _REDIRECTION = re.compile(r"[<>&|]+")
 _ESCAPED_IN_QUOTES = ("$", "`", '"', "\\", "\n")
 _MAX_DEPTH = 12
@@ -115,6 +117,13 @@ def read_script(text: str, variables: Mapping[str, str], *, start: int = 0, line
     Commands in `$(…)` or backquotes are listed before the command that contains them.
     """
     return _ShellParser(text, variables, start, line, 0, folder).read()
+
+
+def _after_command(word: str) -> str:
+    """Return the symbols of a program after a fio command in a string (`]`, `.split`), or an empty string."""
+    end = word.find(word[0], 1) + 1 if word[:1] in ("'", '"') else 0
+    is_command = bool(end) and _SYMBOLS.fullmatch(word, end) and _FIO_OPTION.search(word, 0, end)
+    return word[end:] if is_command else ""
 
 
 class _ShellParser:
@@ -257,6 +266,8 @@ class _ShellParser:
         ):
             parts.append(self._part())
         raw, text = self._text[begin : self._place], "".join(parts)
+        if rest := _after_command(raw):
+            raw, text = raw.removesuffix(rest), text.removesuffix(rest)
         text = _OF_CMD.sub(lambda found: self._variables.get(found["name"], found[0]), text) if "%" in text else text
         text = with_values(text, self._variables)
         is_verbatim = len(raw) > 1 and raw[0] == raw[-1] and raw[0] in "'\"" and raw[1:-1] == text

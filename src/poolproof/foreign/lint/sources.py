@@ -13,7 +13,10 @@ from typing import BinaryIO, Literal
 from poolproof.errors import UsageError
 from poolproof.files.reading import open_named, read_text
 from poolproof.foreign.lint import commands, jobfiles
+from poolproof.foreign.lint.fish_script import as_posix, is_fish
+from poolproof.foreign.lint.html_code import commands_of_html, has_html_code, html_blocks
 from poolproof.foreign.lint.job_variables import job_variables
+from poolproof.foreign.lint.loop_devices import cached_loops
 from poolproof.foreign.lint.markdown_prose import (
     fenced_texts,
     is_markdown,
@@ -103,7 +106,20 @@ class Source:
             for each in (fenced_texts(self.text) if "```" in self.text or "~~~" in self.text else ())
             if jobfiles.has_fio_options(each.text)
         ]
-        return tuple(map(self._placed, sorted([*units, *fenced], key=lambda unit: unit.runs_at or unit.line)))
+        fenced += [
+            jobfiles.unit_of(each.text, self.surroundings, first_line=each.line)
+            for each in (html_blocks(self.text) if has_html_code(self.name, self.text) else ())
+            if jobfiles.has_fio_options(each.text)
+        ]
+        found = sorted([*units, *fenced], key=lambda unit: unit.runs_at or unit.line)
+        if self._is_rewritten:
+            found = [replace(unit, sections=None) for unit in found]
+        return tuple(map(self._placed, found))
+
+    @property
+    def _is_rewritten(self) -> bool:
+        """True if the commands are not at their positions in the text."""
+        return has_html_code(self.name, self.text) or is_fish(self.name, self.text)
 
     def _placed(self, unit: FioCall) -> FioCall:
         """Return the call with `runs_in` set. Commands in a playbook, a manifest or a Dockerfile run elsewhere."""
@@ -121,12 +137,16 @@ class Source:
         if self.kind == "job file":
             return ()
         text = self._commands
-        return (*memory_volumes(text), *prepared_files(text, known_variables(text)))
+        known = known_variables(text)
+        return (*memory_volumes(text), *prepared_files(text, known), *cached_loops(text, known))
 
     @property
     def _commands(self) -> str:
         """The text as a shell would read its commands."""
-        text = without_quotes_in_prose(self.text) if is_markdown(self.name) else self.text
+        if is_fish(self.name, self.text):
+            return as_posix(self.text)
+        text = commands_of_html(self.name, self.text) if self._is_rewritten else self.text
+        text = without_quotes_in_prose(text) if is_markdown(self.name) else text
         return without_quote_marks(text)
 
 

@@ -1,6 +1,7 @@
 """Commands and arguments in YAML and Dockerfiles.
 
-They occur in the containers of a Kubernetes manifest, in `argv` of an Ansible task, and in CMD and ENTRYPOINT.
+They occur in the containers of a Kubernetes manifest, in the services of a compose file, in `argv` of an Ansible task,
+in `runcmd` of cloud-init, and in CMD and ENTRYPOINT.
 
 A list is written on one line (`args: ["--name=a", "--rw=read"]`) or with one item per line. Job files in literal
 scalars (`job.fio: |`) are found too.
@@ -11,10 +12,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _LIST = re.compile(
-    r"^[ ]*(?:- )?(?:(?:command|cmd|args|argv):|CMD|ENTRYPOINT)[ ]*"
-    r"(?:(?P<inline>\[[^\[\]]*\])|\n(?P<items>(?:[ ]*- .*(?:\n|\Z))+))",
+    r"^[ ]*(?:- )?(?:(?:command|cmd|args|argv|entrypoint):|CMD|ENTRYPOINT)[ ]*"
+    r"(?:(?P<inline>\[[^\[\]]*\])|\n(?P<items>(?:[ ]*(?:#.*)?\n)*(?P<indent>[ ]*)- .*(?:\n|\Z)"
+    r"(?:(?:[ ]*(?:#.*)?\n)*(?P=indent)- .*(?:\n|\Z))*))"
+    r"|^[ ]*- (?P<nested>\[[^\[\]]*\])[ ]*$"
+    r"|^(?P<outer>[ ]*)- (?P<lines>- .*(?:\n|\Z)(?:(?P=outer)  - .*(?:\n|\Z))+)",
     re.MULTILINE,
 )
+"""Matches the list of a known key, and a list in a list (`- [fio, --name=a]`, or `- - fio` and further items)."""
+
+_SCALAR = re.compile(
+    r"^(?P<indent>[ ]*)(?:- )?(?:command|args):[ ]*(?:[>|][-+]?[ ]*\n(?P<lines>(?:(?P=indent)[ ]+\S.*(?:\n|\Z))+)"
+    r"|(?P<quote>[\"'])(?P<quoted>--?[^\"'\n]*)(?P=quote)[ ]*$|(?P<plain>--?[a-z].*)$)",
+    re.MULTILINE,
+)
+"""Matches the arguments of a program that another key names, written as one string (`command: --name=a --rw=read`)."""
+
 _ITEM = re.compile(r"\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)'|(?P<plain>[^\s,\[\]\"'\\][^,\[\]\n]*)")
 _LINE = re.compile(r"^[ ]*- (?P<value>.*)$", re.MULTILINE)
 _BLOCK = re.compile(
@@ -45,6 +58,16 @@ def without_lists(text: str) -> str:
     return _LIST.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
+def arguments_in(text: str) -> Iterator[YamlItem]:
+    """Yield the strings that consist of the arguments of a program."""
+    line, place = 1, 0
+    for found in _SCALAR.finditer(text):
+        group = next(each for each in ("lines", "quoted", "plain") if found[each] is not None)
+        line, place = line + text.count("\n", place, found.start(group)), found.start(group)
+        if found[group].lstrip().startswith("-"):
+            yield YamlItem(found[group], line)
+
+
 def blocks_in(text: str) -> Iterator[YamlItem]:
     line, place = 1, 0
     for found in _BLOCK.finditer(text):
@@ -54,15 +77,17 @@ def blocks_in(text: str) -> Iterator[YamlItem]:
 
 def _items(found: re.Match[str]) -> Iterator[tuple[str, int]]:
     """Yield the text of each item, and its position."""
-    if found["inline"] is not None:
-        start = found.start("inline")
-        yield from ((_unquoted(item), start + item.start()) for item in _ITEM.finditer(found["inline"]))
+    inline = "inline" if found["inline"] is not None else "nested"
+    if found[inline] is not None:
+        start = found.start(inline)
+        yield from ((_unquoted(item), start + item.start()) for item in _ITEM.finditer(found[inline]))
         return
-    for line in _LINE.finditer(found["items"]):
+    items = "items" if found["items"] is not None else "lines"
+    for line in _LINE.finditer(found[items]):
         quoted = _ITEM.match(line["value"])
         is_plain = quoted is None or quoted["plain"] is not None
         value = line["value"].strip() if quoted is None or is_plain else _unquoted(quoted)
-        yield value, found.start("items") + line.start()
+        yield value, found.start(items) + line.start()
 
 
 def _unquoted(item: re.Match[str]) -> str:

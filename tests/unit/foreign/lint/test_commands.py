@@ -319,7 +319,7 @@ _ITEMS = ("--name=a", "--rw=read", "--bs=1m", "--size=1g", "--direct=1", "--runt
 )
 def test_lists_of_arguments(text: str, line: int) -> None:
     assert _said(text) == [(line, "note", "runtime-without-time-based")]
-    other = text.replace("--size=1g", "--time_based")
+    other = text.replace("--direct=1", "--time_based")
     assert _rules(other) <= {"no-job"}
 
 

@@ -22,7 +22,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _refused(text: str, name: str = COMMAND, where: TargetLookup | None = None) -> list[str]:
     targets = where or TargetLookup(read_context(), LocalHost())
     found = lint(source(text, name), targets)
-    return [each.message for each in found if each.rule == "refused-by-fio"]
+    return [each.message for each in found if (each.rule, each.severity) == ("refused-by-fio", "error")]
 
 
 @pytest.mark.usefixtures("_folder")
@@ -88,6 +88,48 @@ def test_a_target_that_the_user_describes_is_not_looked_at() -> None:
 def test_the_engine_null_is_refused_anywhere() -> None:
     [message] = _refused("ssh host fio --name=a --rw=read --ioengine=null\n", "bench.sh")
     assert "the engine null" in message
+
+
+_UNSIZED = "--rw=randread --bs=4k --direct=1 --runtime=60 --time_based"
+
+
+def _severities(text: str, name: str) -> list[str]:
+    return [each.severity for each in lint(source(text, name)) if each.rule == "refused-by-fio"]
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        (f"fio --name=a {_UNSIZED}\n", "warning"),
+        (f"fio --name=a --directory=$DIR {_UNSIZED}\n", "warning"),
+        (f"ssh host fio --name=a --directory=/mnt/x {_UNSIZED}\n", "warning"),
+        (f"fio --name=a --filename=/mnt/x/testfile {_UNSIZED}\n", "note"),
+        (f"[a]\ndirectory=/mnt\n{_UNSIZED.replace(' ', chr(10)).replace('--', '')}\n", "note"),
+    ],
+)
+def test_a_job_without_a_size_on_an_unknown_machine(text: str, severity: str) -> None:
+    """A command whose files fio names after the job is refused almost certainly; for others, the file may exist."""
+    [found] = _severities(text, "a.fio" if text.startswith("[") else "a.sh")
+    assert found == severity
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"fio --name=a --size=1g {_UNSIZED}\n",
+        f"fio --name=a $MORE {_UNSIZED}\n",
+        f"fio --name=a --filename=/dev/nvme0n1 {_UNSIZED}\n",
+        f"fio --name=a --filename=$DEV {_UNSIZED}\n",
+        f"fio --name=/dev/sdb {_UNSIZED}\n",
+        f"cd /dev\nfio --name=sdb {_UNSIZED}\n",
+        f"fio --name=a --ioengine=rbd --pool=p --rbdname=r {_UNSIZED}\n",
+        f"fio --name=a --ioengine=windowsaio {_UNSIZED}\n",
+        f"fio --name=a --size=1g --rw=write --end_fsync=1\nfio --name=a {_UNSIZED}\n",
+        f"dd if=/dev/urandom of=/mnt/x/testfile bs=1M count=9000\nfio --name=a --filename=/mnt/x/testfile {_UNSIZED}\n",
+    ],
+)
+def test_a_job_that_may_have_a_size_on_an_unknown_machine(text: str) -> None:
+    assert _severities(text, "a.sh") == []
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.foreign.lint.making import fixed_text, rules, said
+from tests.unit.foreign.lint.making import fixed_text, rules, said, source
 
 _UNSYNCED = "write-without-sync"
 _ARGUMENTS = '"--name=a", "--rw=write", "--bs=1m", "--size=8g"'
@@ -156,7 +156,8 @@ def test_a_command_whose_beginning_is_in_a_variable() -> None:
 
 def test_a_value_after_the_last_item() -> None:
     for joined in ('"--rw=" ++ mode', '"--rw=" + mode'):
-        text = f'const a = [_]x{{ "fio", "--name=a", "--direct=1", "--ioengine=libaio", "--iodepth=8", {joined} }};\n'
+        items = '"fio", "--name=a", "--direct=1", "--ioengine=libaio", "--size=1g", "--iodepth=8"'
+        text = f"const a = [_]x{{ {items}, {joined} }};\n"
         assert rules(text, name="bench.zig") == {"unknown-variable"}
     text = 'a = ["fio", "--name=a", "--direct=1", "--ioengine=libaio", "--iodepth=8", "--rw=read"]\n'
     assert "sequential-iops" in rules(text, name="bench.py")
@@ -246,3 +247,65 @@ def test_strings_that_rust_converts(convert: str) -> None:
 )
 def test_fio_by_another_name(call: str, is_fio: bool) -> None:
     assert (_UNSYNCED in rules(f"{call}\n", name="bench.sh")) == is_fio
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('run("fio --name=a --rw=read --size=8g".split())\n', "8g"),
+        ('x = ["sh", "-c", "fio --name=a --rw=read --size=8g"]\n', "8g"),
+        ('x = {"cmd": "fio --name=a --rw=read --size=8g"}\n', "8g"),
+        ('run("fio --name=a --rw=read --size=8g", shell=True)\n', "8g"),
+        ('run(["fio", "--name=a", "--rw=read", "--size=%s" % size])\n', "${size}"),
+        ('run(["fio", "--name=a", "--size=%d%s" % (n, unit), "--rw=read"])\n', "${value}${value}"),
+        ('run(["fio", "--name=a", "--size={}".format(size), "--rw=read"])\n', "${size}"),
+        ('run(["fio", "--name=a", "--size=" + size, "--rw=read"])\n', "${size}"),
+    ],
+)
+def test_the_value_of_an_option(text: str, value: str) -> None:
+    [call] = source(text, "bench.py").units
+    assert [job.options["size"] for job in call.jobs] == [value]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'execlp("fio", "fio", {_ARGUMENTS}, NULL);\n',
+        f'char *args[] = {{"fio", {_ARGUMENTS}, nullptr}};\n',
+        f'Command::new("fio").args(&["--bs=4k", &format!("--filename={{}}", p), {_ARGUMENTS}]);\n',
+        f'Command::new("fio").arg("--bs=4k").arg(&format!("--filename={{}}", p)).args([{_ARGUMENTS}]);\n',
+        'opts = "--filename=%s --rw=write --size=1g" % f\nos.system("fio --name=a --bs=1m " + opts)\n',
+        'opts = "--rw=write --size=1g"\nos.system(f"fio --name=a --bs=1m {opts}")\n',
+        "cmd = 'fio ' + '--name=a ' + '--filename=' + f + ' --rw=write --size=1g --bs=1m'\n",
+    ],
+)
+def test_complete_commands(text: str) -> None:
+    assert _UNSYNCED in rules(text, name="bench.txt")
+    assert _UNSYNCED not in rules(text.replace("--rw=write", "--rw=read"), name="bench.txt")
+
+
+def test_options_that_a_variable_gets_in_several_places_are_unknown() -> None:
+    text = 'opts = "--rw=write --size=1g"\nif x:\n    opts = "--rw=write --fsync=1"\nrun("fio --name=a " + opts)\n'
+    assert rules(text, name="bench.py") == {"unknown-variable"}
+
+
+@pytest.mark.parametrize(
+    "prepares",
+    [
+        'run(["truncate", "-s", "10G", "/data/f"])',
+        'exec.Command("truncate", "-s", "10G", "/data/f").Run()',
+        'os.system("truncate -s 10G /data/f")',
+        'run(["sudo", "fallocate", "-l", "10G", "/data/f"])',
+    ],
+)
+def test_files_that_a_program_prepares(prepares: str) -> None:
+    call = 'run(["fio", "--name=a", "--filename=/data/f", "--rw=randread", "--size=10g", "--direct=1"])'
+    assert "unwritten-read" in rules(f"{prepares}\n{call}\n", name="bench.py")
+    assert "unwritten-read" not in rules(f"{call}\n{prepares}\n", name="bench.py")
+    assert "unwritten-read" not in rules(f"{prepares.replace('/data/f', '/data/g')}\n{call}\n", name="bench.py")
+
+
+def test_a_command_that_is_only_printed_prepares_nothing() -> None:
+    call = "fio --name=a --filename=/data/f --rw=randread --size=10g --direct=1\n"
+    assert "unwritten-read" not in rules(f'echo "truncate -s 10G /data/f"\n{call}', name="bench.sh")
+    assert "unwritten-read" in rules(f'ssh host "truncate -s 10G /data/f"\n{call}', name="bench.sh")

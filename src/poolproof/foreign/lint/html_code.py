@@ -1,0 +1,74 @@
+"""Prepare HTML for the search for commands: only the text of code elements is left, without tags and entities.
+
+Each piece of code stays on its line, but not at its column, so lint cannot change the text in place.
+"""
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+_PRE = re.compile(r"<(pre)\b[^<>]*>", re.IGNORECASE)
+_CODE = re.compile(r"<(code|samp|kbd|tt)\b[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.DOTALL)
+_BREAK = re.compile(r"<br\s*/?>[ \t]*(?P<end>\n?)", re.IGNORECASE)
+_SUFFIXES = (".html", ".htm", ".xhtml")
+_TEXT_WITH_HTML = (".md", ".markdown", ".mdx")
+
+
+@dataclass(frozen=True)
+class HtmlBlock:
+    """The text of a `<pre>` element and its first line."""
+
+    text: str
+    line: int
+
+
+def has_html_code(name: str, text: str) -> bool:
+    """True if the text is HTML, or Markdown with `<pre>` elements."""
+    is_html = name.lower().endswith(_SUFFIXES) or text[:200].lstrip().lower().startswith(("<!doctype html", "<html"))
+    return is_html or (name.lower().endswith(_TEXT_WITH_HTML) and any(_elements(text, _PRE)))
+
+
+def html_blocks(text: str) -> Iterator[HtmlBlock]:
+    for start, end in _elements(text, _PRE):
+        yield HtmlBlock(_plain(text[start:end]), text.count("\n", 0, start) + 1)
+
+
+def commands_of_html(name: str, text: str) -> str:
+    """Return the text with only its code, each piece on its line. In Markdown, the text outside of `<pre>` stays."""
+    if not name.lower().endswith(_TEXT_WITH_HTML):
+        return _pieces(text, _PRE, lambda between: _pieces(between, _CODE, _line_breaks))
+    return _pieces(text, _PRE, str)
+
+
+def _pieces(text: str, opening: re.Pattern[str], outside: Callable[[str], str]) -> str:
+    parts, place = [], 0
+    for start, end in _elements(text, opening):
+        parts += [outside(text[place:start]), ";", _plain(text[start:end]), ";"]
+        place = end
+    return "".join([*parts, outside(text[place:])])
+
+
+def _elements(text: str, opening: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of the content of each element. Elements without an end are left out."""
+    lowered, place = text.lower(), 0
+    closed: dict[str, int] = {}
+    while (found := opening.search(text, place)) is not None:
+        start, tag = found.end(), f"</{found[1].lower()}"
+        if closed.get(tag, 0) >= 0 and closed.get(tag, 0) < start:
+            closed[tag] = lowered.find(tag, start)
+        place = max(start, closed[tag])
+        if closed[tag] >= 0:
+            yield start, closed[tag]
+
+
+def _line_breaks(text: str) -> str:
+    return "\n" * text.count("\n")
+
+
+def _plain(code: str) -> str:
+    """Return the text of an element. It is empty if its lines are not lines of the source, because `<br>` ends them."""
+    if any(not each["end"] for each in _BREAK.finditer(code)):
+        return _line_breaks(code)
+    return html.unescape(_TAG.sub(lambda tag: _line_breaks(tag[0]), _BREAK.sub("\n", code)))

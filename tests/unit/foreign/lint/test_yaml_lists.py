@@ -1,0 +1,38 @@
+"""Lists in cloud-init, compose files and playbooks, and arguments in one string."""
+
+import pytest
+
+from tests.unit.foreign.lint.making import rules, said
+
+_ITEMS = ("--name=a", "--filename=/data/f", "--rw=write", "--bs=1m", "--size=8g")
+_UNSYNCED = "write-without-sync"
+_OPTIONS = " ".join(_ITEMS)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"runcmd:\n - [ fio, {', '.join(_ITEMS)} ]\n", 2),
+        (f'runcmd:\n  - ["sh", "-c", "fio {_OPTIONS}"]\n', 2),
+        ("runcmd:\n  - - fio\n" + "".join(f"    - {each}\n" for each in _ITEMS), 5),
+        ("  args:\n  # what to do\n" + "".join(f"\n  - {each}  \n  # more\n" for each in _ITEMS), 10),
+        (f"  entrypoint: fio\n  command: {_OPTIONS}\n", 2),
+        (f'  entrypoint: ["fio"]\n  command: "{_OPTIONS}"\n', 2),
+        (f"  command: >-\n    {_OPTIONS.replace(' --bs', chr(10) + '    --bs')}\n", 2),
+    ],
+)
+def test_lists_and_strings_of_arguments(text: str, line: int) -> None:
+    assert (line, "warning", _UNSYNCED) in said(text, name="x.yaml")
+    assert _UNSYNCED not in rules(text.replace("--bs=1m", "--end_fsync=1"), name="x.yaml")
+
+
+def test_a_list_ends_where_its_indentation_ends() -> None:
+    """The next task of a playbook is not an argument of the command before it."""
+    items = "".join(f"        - {each}\n" for each in _ITEMS)
+    text = f"- name: w\n  command:\n      argv:\n        - fio\n{items}- name: next\n  debug: msg=x\n"
+    assert rules(text, name="x.yml") == {_UNSYNCED}
+
+
+@pytest.mark.parametrize("text", ["  command: --name=web --port=80\n", "  args: -v --name=x\n", "- [fio](x)\n"])
+def test_arguments_of_other_programs(text: str) -> None:
+    assert rules(text, name="x.yaml") == {"no-job"}
