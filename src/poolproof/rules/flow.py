@@ -11,7 +11,7 @@ from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case, Effect
 from poolproof.rules.path import is_zfs, writes_go_past_ram
-from poolproof.rules.reported import Kind, parts
+from poolproof.rules.reported import Kind, parts, remembered
 from poolproof.rules.tolerances import IN_DRAIN, READ, REFUTED, WRITTEN, WRITTEN_IN_TIME
 from poolproof.units import format_size
 
@@ -83,6 +83,7 @@ class Flow:
         return f"{self.counted} ({self.share} of {self.expected})"
 
 
+@remembered
 def account(case: Case) -> Account | None:
     """Return the byte accounting, or None if it is missing or the I/O of some leaf device was not counted.
 
@@ -124,12 +125,14 @@ def copy_devices(case: Case) -> frozenset[str]:
     return frozenset((*of_zfs, *(case.target.copy_devices if case.target else ())))
 
 
+@remembered
 def uncounted(case: Case) -> tuple[str, ...]:
     """Return the names of the leaf devices whose I/O the kernel does not count."""
     switched_off = case.target.not_counted if case.target else ()
     return tuple(leaf.device for leaf in case.leaves if not leaf.counted or leaf.device in switched_off)
 
 
+@remembered
 def reads(case: Case) -> Flow | None:
     """Compare the bytes that fio read with the bytes that the leaf devices read.
 
@@ -153,6 +156,7 @@ def lost_reads(case: Case) -> Flow | None:
     return flow if flow and not flow.in_order else None
 
 
+@remembered
 def writes(case: Case) -> Flow | None:
     """Compare the bytes that the leaf devices should have written with those written by the end of the final flush.
 
@@ -170,6 +174,7 @@ def lost_writes(case: Case) -> Flow | None:
     return flow if flow and not flow.in_order else None
 
 
+@remembered
 def writes_at_end(case: Case) -> Flow | None:
     """Make the same comparison as `writes`, but count only the bytes that the leaf devices had written when fio ended.
 
@@ -186,6 +191,7 @@ def writes_at_end(case: Case) -> Flow | None:
     return _writes(case, replace(found, write_factor=factor), found.leaf_write_bytes)
 
 
+@remembered
 def deferred_writes(case: Case) -> Flow | None:
     """Compare what the leaf devices had written when fio ended with everything that they wrote on fio's behalf.
 
@@ -297,6 +303,7 @@ def _writes(case: Case, found: Account, counted_bytes: float) -> Flow | None:
     return Flow(found.fio_write_bytes, expected, counted_bytes, WRITTEN, is_bound=_is_bound(case))
 
 
+@remembered
 def stored_share(case: Case) -> float:
     """Return the stored size of the data that fio read, as a fraction of its original size.
 
@@ -334,6 +341,7 @@ def compresses(case: Case) -> bool:
     return case.target is not None and case.target.compression not in (None, "", "off", "none", "no")
 
 
+@remembered
 def bytes_prove(case: Case, kind: Kind | None = None, *, of_commits: bool = False) -> bool:
     """True if the byte accounting proves that the data came from or reached the disks.
 

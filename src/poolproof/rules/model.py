@@ -256,8 +256,11 @@ class Rule:
         return self._complete(self.in_result, case)
 
     def _complete(self, check: Check | None, case: Case) -> tuple[Finding, ...]:
+        made = tuple(check(case)) if check else ()
+        if not made:
+            return ()
         fix = self.fix_if_direct if self.fix_if_direct and case.is_direct else self.fix
-        return tuple(replace(found, rule=self.id, fix=found.fix or fix) for found in (check(case) if check else ()))
+        return tuple(replace(found, rule=self.id, fix=found.fix or fix) for found in made)
 
     def changes(self, case: Case, job: LoadPart) -> Changes:
         """Return the changes that fix this job."""

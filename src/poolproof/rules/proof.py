@@ -10,7 +10,7 @@ from poolproof.rules.earlier import different_blocks, has_no_map, is_skewed
 from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case
 from poolproof.rules.overwritten import hidden_share
-from poolproof.rules.reported import ReportedDirection, parts
+from poolproof.rules.reported import ReportedDirection, parts, remembered
 from poolproof.rules.tolerances import FLUSHED, STORED_BY_SYNCS
 
 LATENCIES: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.is_of_ios)
@@ -154,11 +154,13 @@ _PROOFS: Mapping[MetricId, Callable[[Case], bool]] = {
 }
 
 
+@remembered
 def proves_metric(case: Case, metric: MetricId) -> bool:
     """True if counters confirm the metric's value."""
     return _PROOFS[metric](case)
 
 
+@remembered
 def measured_metrics(case: Case) -> tuple[MetricId, ...]:
     """Return the metrics for which this load can produce values."""
     load = case.load

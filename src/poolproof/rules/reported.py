@@ -62,13 +62,12 @@ def remembered(ask: Callable[Concatenate[Subject, P], Answer]) -> Callable[Conca
 
     @wraps(ask)
     def answer(subject: Subject, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
-        found = next((answers for known, answers in last if known is subject), None)
-        if found is None:
-            found = {}
-            last[:] = [(subject, found)]
-        if args not in found:
-            found[args] = ask(subject, *args, **kwargs)
-        return found[args]
+        if not last or last[0][0] is not subject:
+            last[:] = [(subject, {})]
+        found, key = last[0][1], (args, *kwargs.items())
+        if key not in found:
+            found[key] = ask(subject, *args, **kwargs)
+        return found[key]
 
     return answer
 

@@ -40,6 +40,9 @@ def earlier_jobs(
     `laid_out`: the indexes of the results whose files fio laid out.
     `dropped`: the indexes of the results before which the caches were dropped.
     """
+    if len(results) == 1:
+        yield UNQUOTED
+        return
     files: dict[str, _File] = {}
     for number, found in enumerate(results):
         load = load_of(jobs_of(found.made, found.result))
