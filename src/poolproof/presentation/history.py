@@ -26,7 +26,7 @@ from poolproof.presentation.charts.metric_scale import (
 from poolproof.presentation.html_report.assets import rendered, write_page
 from poolproof.presentation.terminal.words import per_cent_whole, speed_text, versions_text
 from poolproof.results.compare.earlier_runs import EarlierAmong, EarlierRuns
-from poolproof.results.compare.measured import Measured, measured
+from poolproof.results.compare.measured import Measured
 from poolproof.results.compare.run_differences import run_differences
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
@@ -148,7 +148,7 @@ def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
     earlier = EarlierAmong(named.run for named in runs)
     for number, named in enumerate(runs):
         here = {(*named.campaign, cell.key): cell for cell in named.run.cells}
-        found = {key: measured(named.run, cell.key, cell.metric) for key, cell in here.items()}
+        found = {key: earlier.measured(named.run, cell.key, cell.metric) for key, cell in here.items()}
         now = {key: each for key, each in found.items() if isinstance(each, Measured)}
         changes = _changes(now, last, runs, earlier)
         for key, cell in here.items():

@@ -14,6 +14,8 @@ _MOST_TERMS = 10_000
 _ASYMPTOTIC_FROM = 8
 _NORMAL_FROM = 1e8  # beyond this, the incomplete beta function loses more digits than t differs from a normal variable
 
+_cached = lru_cache(maxsize=4096)  # cached, because thousands of cells have the same few degrees of freedom
+
 
 def upper_tail(t: float, freedom: float) -> float:
     """Return the upper tail probability of Student's t distribution at `t`.
@@ -29,7 +31,7 @@ def upper_tail(t: float, freedom: float) -> float:
     return tail if t >= 0 else 1 - tail
 
 
-@lru_cache(maxsize=4096)
+@_cached
 def quantile(probability: float, freedom: float) -> float:
     """Return the quantile of Student's t distribution for a probability between 0 and 1.
 
@@ -71,24 +73,22 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
 
 
 def _continued_fraction(a: float, b: float, x: float) -> float:
-    c, d = 1.0, 1 / _nonzero(1 - (a + b) * x / (a + 1))
-    value = d
+    c, d = 1.0, 1 - (a + b) * x / (a + 1)
+    value = d = 1 / (d if abs(d) > _TINY else _TINY)
     for m in range(1, _MOST_TERMS):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         for term in (even, odd):
-            d = 1 / _nonzero(1 + term * d)
-            c = _nonzero(1 + term / c)
+            d, c = 1 + term * d, 1 + term / c
+            d = 1 / (d if abs(d) > _TINY else _TINY)
+            c = c if abs(c) > _TINY else _TINY
             value *= c * d
         if abs(c * d - 1) < _PRECISION:
             break
     return value
 
 
-def _nonzero(value: float) -> float:
-    return value if abs(value) > _TINY else _TINY
-
-
+@_cached
 def digamma(x: float) -> float:
     """Return ψ(x) for x > 0, from the recurrence below 8 and the asymptotic series above (DLMF 5.11.2)."""
     shift = 0.0
@@ -98,6 +98,7 @@ def digamma(x: float) -> float:
     return shift + math.log(x) - 0.5 / x - square * (1 / 12 - square * (1 / 120 - square / 252))
 
 
+@_cached
 def trigamma(x: float) -> float:
     """Return ψ′(x) for x > 0, computed like `digamma`."""
     shift = 0.0
@@ -107,6 +108,7 @@ def trigamma(x: float) -> float:
     return shift + 1 / x + square / 2 + square / x * (1 / 6 - square * (1 / 30 - square / 42))
 
 
+@_cached
 def pentagamma(x: float) -> float:
     """Return ψ‴(x) for x > 0, computed like `digamma`."""
     shift = 0.0
@@ -116,6 +118,7 @@ def pentagamma(x: float) -> float:
     return shift + square / x * (2 + 3 / x + square * (2 - square * (1 - square * 4 / 3)))
 
 
+@_cached
 def trigamma_inverse(value: float) -> float:
     """Return the positive x with ψ′(x) = `value`, found by bisection, which works because ψ′ decreases from ∞ to 0."""
     low, high = 1e-3, 1e6

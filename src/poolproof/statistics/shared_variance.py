@@ -21,6 +21,7 @@ has those of the moderated t.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from poolproof.statistics.distributions import (
     digamma,
@@ -219,7 +220,7 @@ class MeanError:
         if self.is_zero:
             return 0.0 if distance > 0 else 1.0
         if not self.estimated:
-            return 0.5 * sum(weight * math.erfc(distance / math.sqrt(2 * variance)) for variance, weight in self.known)
+            return sum([half * math.erfc(distance * scale) for scale, half in self._normal_parts])
         return sum(weight * self._tail_at(variance, distance) for variance, weight in self.known)
 
     def reach(self, risk: float) -> float:
@@ -228,6 +229,8 @@ class MeanError:
             return 0.0
         if self.known == CERTAIN:
             return quantile(1 - risk, self.freedom) * math.sqrt(self.estimated)
+        if not self.estimated:
+            return self._reach_of_normals(risk)
         low, high = 0.0, math.sqrt(self.estimated + max(variance for variance, _ in self.known))
         while self.tail(high) > risk:
             low, high = high, high * 2
@@ -235,6 +238,23 @@ class MeanError:
             middle = (low + high) / 2
             low, high = (middle, high) if self.tail(middle) > risk else (low, middle)
         return (low + high) / 2
+
+    def _reach_of_normals(self, risk: float) -> float:
+        """Return `reach` without an estimated part, by Newton's method.
+
+        From 0, its steps never go too far, because the tail is a convex function of the distance.
+        """
+        reach, step = 0.0, math.inf
+        while step > 1e-7 * reach:
+            density = sum([half * scale * math.exp(-((reach * scale) ** 2)) for scale, half in self._normal_parts])
+            step = (self.tail(reach) - risk) * math.sqrt(math.pi) / (2 * density)
+            reach += step
+        return reach
+
+    @cached_property
+    def _normal_parts(self) -> Points:
+        """The distribution as a sum of normal distributions: for each, 1/√(2 variance) and half its weight."""
+        return tuple((1 / math.sqrt(2 * variance), 0.5 * weight) for variance, weight in self.known)
 
     def _tail_at(self, variance: float, distance: float) -> float:
         total = variance + self.estimated
@@ -285,14 +305,16 @@ def summed(one: Points, other: Points) -> Points:
 
 def condensed(points: Sequence[tuple[float, float]]) -> Points:
     """Return the distribution with at most 32 points."""
-    least = min((variance for variance, _ in points if variance > 0), default=1.0)
-    step = math.log(max(least, *(variance for variance, _ in points)) / least) / _MOST_POINTS
+    positive = [variance for variance, _ in points if variance > 0] or [1.0]
+    least = min(positive)
+    base = math.log(least)
+    step = (math.log(max(positive)) - base) / _MOST_POINTS
     if step <= 0:
         return ((points[0][0], 1.0),)
-    bins: dict[int, list[float]] = {}
+    totals, weights = [0.0] * _MOST_POINTS, [0.0] * _MOST_POINTS
+    log, last = math.log, _MOST_POINTS - 1
     for variance, weight in points:
-        at = min(_MOST_POINTS - 1, int(math.log(max(variance, least) / least) / step))
-        kept = bins.setdefault(at, [0.0, 0.0])
-        kept[0] += variance * weight
-        kept[1] += weight
-    return tuple((total / weight, weight) for total, weight in bins.values())
+        at = min(last, int((log(variance) - base) / step)) if variance > least else 0
+        totals[at] += variance * weight
+        weights[at] += weight
+    return tuple((total / weight, weight) for total, weight in zip(totals, weights, strict=True) if weight)

@@ -7,7 +7,7 @@ differ, only the cells with these layouts or workloads are excluded.
 
 import functools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -103,7 +103,7 @@ class AcrossRuns:
 class EarlierAmong:
     """For the history page, finds a run's earlier runs among those in memory.
 
-    The means of each run are computed only once.
+    Each cell is evaluated only once.
     """
 
     def __init__(self, runs: Iterable[LoadedRun]) -> None:
@@ -111,6 +111,14 @@ class EarlierAmong:
         whole = ((run.path.resolve(), run) for run in runs if run.has_record and not run.left_out)
         self._runs = {path: run for path, run in whole if distrust(path) is None}
         self._logs: dict[Path, Mapping[CellKey, LogMean]] = {}
+        self._measured: dict[tuple[Path, CellKey, MetricId], Measured | str] = {}
+
+    def measured(self, run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
+        """Do the same as the function of this name, and remember the result."""
+        place = (run.path, key, metric)
+        if place not in self._measured:
+            self._measured[place] = measured(run, key, metric)
+        return self._measured[place]
 
     def of(self, run: LoadedRun) -> EarlierRuns:
         """Do the same as `earlier_runs`, but search only the runs in memory. `run` must be one of them."""
@@ -124,7 +132,7 @@ class EarlierAmong:
     def _tested(self, run: LoadedRun) -> Mapping[CellKey, LogMean]:
         path = run.path.resolve()
         if path not in self._logs:
-            self._logs[path] = _all_tested(run, _own_metrics(run))
+            self._logs[path] = _all_tested(run, _own_metrics(run), self.measured)
         return self._logs[path]
 
 
@@ -186,15 +194,16 @@ def _own_metrics(run: LoadedRun) -> dict[str, MetricId]:
     return {workload.name: workload.metric for workload in run.campaign.workloads}
 
 
-def _all_tested(run: LoadedRun, metrics: Mapping[str, MetricId]) -> dict[CellKey, LogMean]:
+def _all_tested(
+    run: LoadedRun,
+    metrics: Mapping[str, MetricId],
+    look: Callable[[LoadedRun, CellKey, MetricId], Measured | str] = measured,
+) -> dict[CellKey, LogMean]:
     """Return the mean of each testable cell of the run. `metrics`: the metric to use for each workload."""
-    known = (key for key in run.by_key if key.workload in metrics)
-    return {key: log for key in known if (log := _tested(run, key, metrics[key.workload])) is not None}
-
-
-def _tested(run: LoadedRun, key: CellKey, metric: MetricId) -> LogMean | None:
-    found = measured(run, key, metric)
-    return found.log if isinstance(found, Measured) and not found.untested and not found.changing else None
+    found = ((key, look(run, key, metrics[key.workload])) for key in run.by_key if key.workload in metrics)
+    return {
+        key: each.log for key, each in found if isinstance(each, Measured) and not each.untested and not each.changing
+    }
 
 
 def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
