@@ -35,10 +35,11 @@ _LONGEST_S = 2e6  # 23 days: poll(2) takes milliseconds as an int
 ENDING_SIGNALS = (
     *(signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT),
     *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU),
+    *(signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO, signal.SIGPWR),
 )
 """Signals that stop a run, which then cleans up. By default, each of them would end the process at once.
 
-Schedulers send the last three before a time limit.
+Schedulers send the signals in the second line, and timers the first three in the third line.
 """
 
 

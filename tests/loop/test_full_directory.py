@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 import time
 
 import pytest
@@ -17,6 +18,14 @@ layouts: {{one: dir {data}}}
 workloads: {{reads: {{rw: randread, bs: 4k, size: 16m}}}}
 measure: {{trials: 1, time: 60s, seed: 7}}
 """
+
+_EMULATED = """
+devices: {a: {emulate: nvme, size: 512M}}
+layouts: {one: a | ext4}
+workloads: {reads: {rw: randread, bs: 4k, size: 16m}}
+measure: {trials: 1, time: 40s, seed: 7}
+"""
+_FILLED_S = 15.0
 
 
 def test_fio_is_stopped_if_the_directory_has_too_little_space(testbed: Testbed) -> None:
@@ -46,6 +55,27 @@ def test_fio_is_stopped_if_the_directory_has_too_few_inodes(testbed: Testbed) ->
     assert "failed" in answer.out and f"the file system of {data} has only " in answer.out
     assert " free inodes left" in answer.out
     assert not any(data.glob("poolproof-*"))
+
+
+def test_fio_is_stopped_if_another_program_takes_the_ram_of_an_emulated_disk(testbed: Testbed) -> None:
+    """Another run with --share-host plans with the same free RAM. A small file system takes the place of the RAM."""
+    campaign = testbed.campaign(_EMULATED)
+    script = """
+        mount -t tmpfs -o size=300m,mode=1777 tmpfs /dev/shm || exit 99
+        { while [ ! -e "$0" ]; do sleep 0.1; done; cd /dev/shm; free=$(df --output=avail . | tail -n 1)
+          exec fallocate --length $((free - 15000))k other; } >/dev/null 2>&1 &
+        exec "$@"
+    """
+    go = testbed.path / "go"
+    before = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, str(go)]
+    timer = threading.Timer(_FILLED_S, go.touch)
+    timer.start()
+    try:
+        answer = ask(*testbed.words(campaign), before=before)
+    finally:
+        timer.cancel()
+        go.touch()
+    assert "the file system of /dev/shm/poolproof-" in answer.out and " left" in answer.out, answer.out
 
 
 def test_test_files_must_leave_space_in_the_directory(testbed: Testbed) -> None:

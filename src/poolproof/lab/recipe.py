@@ -123,10 +123,21 @@ def scratch(name: str) -> Iterator[Path]:
 
     If a build was killed, the files that it left in the folder are removed first. The folder is in /var/tmp, because
     the root user of a user namespace can access it there.
+
+    Raises a HostError if the folder can't be created, for example because another user has created one with its name.
     """
     place = _SCRATCH / f"poolproof-build-{name}-{os.getuid()}"
     _remove(place)
-    place.mkdir(mode=0o711)
+    try:
+        place.mkdir(mode=0o711)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            if (owner := place.lstat().st_uid) != os.getuid():
+                raise HostError(
+                    f"{place}, in which the lab's image is built, belongs to another user (ID {owner})",
+                    f"ask that user or root to remove it: rm -r {place}",
+                ) from None
+        raise HostError(f"{place} cannot be created: {error.strerror}", f"ls -ld {_SCRATCH} {place}") from None
     place.chmod(0o711)
     try:
         yield place
@@ -139,10 +150,12 @@ def _remove(place: Path) -> None:
 
     If this user is not root, the files belong to users of a user namespace, so they are removed in a new namespace.
     """
-    if not place.exists():
+    if not os.path.lexists(place):
         return
     namespace = () if os.geteuid() == 0 else ("unshare", "--map-root-user", "--map-auto", "--")
-    process.run([*namespace, "rm", "-rf", "--one-file-system", str(place)], timeout_s=_REMOVE_S, check=False)
+    remove = ["rm", "-rf", "--one-file-system", str(place)]
+    if process.run([*namespace, *remove], timeout_s=_REMOVE_S, check=False).returncode != 0:
+        process.run(remove, timeout_s=_REMOVE_S, check=False)  # an empty folder needs no namespace
 
 
 def build_command(recipe: Recipe, how: str, archives: Path, preferences: str, tree: Path, place: Path) -> list[str]:

@@ -330,6 +330,8 @@ class _Conductor:
         places.append(
             MonitoredDirectory(layout.scratch, counted_bytes(layout.node, devices, needed) if has_images else 0)
         )
+        if self.plan.uses_ram_files:  # other programs, such as a second run, may take the RAM that was free
+            places.append(MonitoredDirectory(self.plan.site.ram_dir, counted_bytes(layout.node, devices, needed)))
 
         def stop() -> None:
             for generator in self.plan.generators:
