@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from poolproof.errors import FioError
@@ -223,11 +224,20 @@ def _texts(numbered: Sequence[Line]) -> list[FoundResult]:
 
 
 def _announced(headers: Sequence[Job], result: Outcome, line: int) -> SourceCommand | None:
+    """Return the jobs that fio announced in header lines, with the number of clones of each.
+
+    With group_reporting, the result of a section may include those of the sections that follow it, which have no
+    result of their own. The number of clones of each of these sections is then unknown.
+    """
     clones = Counter[str]()
     for part in result.parts:
         clones[part.name] += part.clones
+    names = [job.name for job in headers]
+    merged = {name for name, following in pairwise(names) if following not in clones}
     jobs = tuple(
-        Job(job.name, {**job.options, "numjobs": str(clones[job.name])} if job.name in clones else job.options)
+        Job(job.name, {**job.options, "numjobs": str(clones[job.name])})
+        if job.name in clones and job.name not in merged
+        else job
         for job in headers
     )
     return SourceCommand(jobs, "header", line) if jobs else None

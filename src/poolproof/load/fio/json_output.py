@@ -16,7 +16,7 @@ import msgspec
 from poolproof.errors import FioError
 from poolproof.load.fio.histogram import PLAT_BITS, bin_value
 from poolproof.load.fio.job import delay_ms
-from poolproof.load.fio.option_names import canonical
+from poolproof.load.fio.merged_sections import described
 from poolproof.load.outcome import DIRECTIONS, Direction, DiskUtilization, Latency, Outcome, PartOutcome, separate
 
 _KIB = 1024
@@ -284,17 +284,15 @@ def _result(raw: _RawResult, notes: tuple[str, ...]) -> Outcome:
 
 
 def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> PartOutcome:
-    options = {canonical(name): value or "" for name, value in (*common.items(), *(raw.options or {}).items())}
-    numjobs = options.get("numjobs", "")
-    is_group = entries == 1 and numjobs.isascii() and numjobs.isdecimal() and len(numjobs) < 6  # group_reporting
     sync, syncs = (raw.sync.lat_ns, raw.sync.total_ios or 0) if raw.sync else (None, None)
     if syncs is not None and sync:
         syncs = max(syncs, sync.N or 0)  # synchronous engines are counted only here
     ways: dict[str, Direction | None] = {name: _direction(getattr(raw, name)) for name in DIRECTIONS}
+    options, clones = described(common, raw.options or {}, ways, _whole(raw.job_runtime), is_only=entries == 1)
     return PartOutcome(
         name=raw.jobname,
         error=_whole(raw.error) or 0,
-        clones=max(1, int(numjobs)) if is_group else 1,
+        clones=clones,
         options=options,
         **{**ways, "mixed": separate(*ways.values())},
         sync=_latency(sync, 1) if sync and sync.N else None,

@@ -17,6 +17,7 @@ from typing import Literal
 
 from poolproof.load.fio.job import Job, Jobs
 from poolproof.load.fio.load import part_of
+from poolproof.load.fio.merged_sections import apart
 from poolproof.load.fio.source_commands import SourceCommand
 from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome, PartOutcome
@@ -77,7 +78,7 @@ def pair(results: Sequence[FoundResult], commands: Sequence[SourceCommand]) -> t
         if made is None and (renamed := _above_with_another_name(at, results, commands)) is not None:
             made, is_assumed = renamed, True
         made = made or result.made
-        outcome = _with_directions(result.result, made.jobs) if made else result.result
+        outcome = apart(_with_directions(result.result, made.jobs), made.jobs) if made else result.result
         paired.append(replace(result, result=outcome, made=made, is_assumed=is_assumed))
     return tuple(paired)
 
@@ -209,12 +210,18 @@ def _fits(result: FoundResult, command: SourceCommand) -> bool:
     if not _fits_directions(result.result, load, jobs):
         return False
     for part in parts:
-        candidates = [each for each in load.parts if each.name == part.name] or list(load.parts)
+        candidates = _sections_of(part, load)
         if not (_has_variables(jobs) or _fits_blocks(part, candidates)) or not _fits_time(part, candidates):
             return False
     printed = result.made.jobs if result.made else ()
     is_header = result.made is not None and result.made.origin == "header"
     return all(_same_job(job, by_name[job.name], is_header=is_header) for job in printed if job.name in by_name)
+
+
+def _sections_of(part: PartOutcome, load: Load) -> list[LoadPart]:
+    """Return the sections whose results this part may include: all of them if its own section has fewer clones."""
+    own = [each for each in load.parts if each.name == part.name]
+    return own if own and part.clones <= sum(each.clones for each in own) else list(load.parts)
 
 
 def _has_clones(load: Load, jobs: Sequence[Job], clones: int) -> bool:
