@@ -58,7 +58,7 @@ _SAMPLED_IOPS = re.compile(
 )
 _CPU = re.compile(
     r"^\s*cpu\s*: usr=\s*(?P<user>\d+(?:\.\d+)?)%, sys=\s*(?P<system>\d+(?:\.\d+)?)%"
-    r"(?:, ctx=\s*(?P<switches>\d{1,15})(?=,|\s*$))?"
+    r"(?:, ctx=\s*(?P<switches>\d{1,15})(?=,))?"
 )
 _DEPTHS = re.compile(r"^\s*IO depths\s*: ")
 _ISSUED = re.compile(r"^\s*issued rwts?\s*: total=(?P<total>[\d,]{1,80}) short=(?P<short>[\d,]+)")

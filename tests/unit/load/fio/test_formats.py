@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from poolproof.load.fio.find import find_results
@@ -104,6 +104,7 @@ WHOLE = known_values(read_text(NORMAL)) | {0.0, 1.0}
 
 
 @given(st.integers(0, len(NORMAL)))
+@example(NORMAL.index("ctx=") + len("ctx=1"))
 def test_values_after_a_cut_are_missing_and_never_wrong(length: int) -> None:
     for result in read_text(NORMAL[:length]):
         truth = job_numbers(read_text(NORMAL)[0].parts[0])
