@@ -3,7 +3,7 @@
 from poolproof.rules.commits import commits
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, suspects
 from poolproof.rules.path import is_fuse
-from poolproof.rules.proof import OF_COMMITS, OF_WRITES, SYNCS
+from poolproof.rules.proof import OF_COMMITS, OF_WRITES, SYNCS, syncs_other_files
 from poolproof.rules.reported import parts
 from poolproof.rules.tolerances import FLUSHED
 from poolproof.units import format_count
@@ -77,6 +77,8 @@ def _of_syncs(case: Case) -> Findings:
     ratio = found.ratio if found else None
     if found is None or ratio is None or found.syncs < _LEAST_SYNCS or ratio >= FLUSHED:
         return
+    if found.durable and syncs_other_files(case):
+        return  # btrfs sends no flush for a file without new data
     off = sorted(_OFF & set(case.target.mount_options if case.target else ()))
     why = f"the file system (mounted with {off[0]})" if off else f"something between {case.generator} and the disks"
     done = found.durable or 0
@@ -100,11 +102,13 @@ RULE = Rule(
     shows=(
         "In the evidence: the disks have a volatile write cache and received less than half a flush per sync. If "
         "several jobs sync at once, fewer flushes are expected, because one flush serves all of them. With less than a "
-        "tenth of a flush per sync, the result is refuted. Fewer than 100 syncs are not judged. On mergerfs and other "
-        "FUSE pools, the syncs are also suspect if one disk received at least a tenth of the writes but no flush, "
-        "while other disks received flushes. Synchronous writes (sync=1 or dsync) are reported too, if barriers are "
-        "off and the disks received no flush. The finding affects the latency of syncs, and the rates of jobs that "
-        "sync after each write. In the disks' counters, a write that is followed by a flush counts as two requests. "
+        "tenth of a flush per sync, the result is refuted. Fewer than 100 syncs are not judged. Jobs with several "
+        "files are judged only if there were no flushes, because fio syncs the file that is next in turn, which may "
+        "have no new data. On mergerfs and other FUSE pools, the syncs are also suspect if one disk received at least "
+        "a tenth of the writes but no flush, while other disks received flushes. Synchronous writes (sync=1 or dsync) "
+        "are reported too, if barriers are off and the disks received no flush. The finding affects the latency of "
+        "syncs, and the rates of jobs that sync after each write. In the disks' counters, a write that is followed by "
+        "a flush counts as two requests. "
         "Kernels before Linux 5.5 do not count flushes, and later kernels do not count those of partitions, md arrays, "
         "device-mapper devices and zvols. On such devices, missing flushes cannot be detected. In a text: a result of "
         "synced writes, below a line with the mount option nobarrier or barrier=0. This is not reported if the text "

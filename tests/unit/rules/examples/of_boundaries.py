@@ -136,6 +136,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "flushes-missing": (
         Example(_flushed(_COMMIT, "3.33", 100), "refutes", _flushed(_MIXED, "3.33", 317)),
         Example(_flushed(_MIXED, "3.38", 317), "suspects", _flushed(_MIXED, "3.38", None)),
+        Example(_flushed(f"{_COMMIT} nrfiles=4", "3.33", 0), "refutes",
+                _flushed(f"{_COMMIT} nrfiles=4", "3.33", 20)),
         Example(_flushed(_MIXED, "3.33", 100), "suspects", _flushed(_MIXED.replace("fdatasync", "sync"), "3.33", 0)),
     ),
     "gtod-reduce": (
