@@ -21,9 +21,11 @@ from types import MappingProxyType
 from poolproof.campaign.expression import Argument, Option
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CommandError
+from poolproof.evidence.model import Target
 from poolproof.layers import arguments
 from poolproof.layers.arguments import Input, words
 from poolproof.layers.base import HealthCheck, Layer, LayerNode, LayerPlan, OpenLayer, StageReader
+from poolproof.layers.branches import with_facts_of_branches
 from poolproof.layers.file_system import make_mount_point, mount_point, stored_as_files
 from poolproof.layers.option_values import NUMBER, values
 from poolproof.steps import Step, daemon
@@ -153,6 +155,9 @@ class AutotierLayer(Layer[Autotier]):
     def largest_file_bytes(self, spec: Autotier, inputs: Sequence[int]) -> int:
         """Return the size of the first tier, because new files are written there."""
         return inputs[0]
+
+    def describe(self, built: OpenLayer[Autotier], target: Target) -> Target:
+        return with_facts_of_branches(built, target)
 
     def stored(self, built: OpenLayer[Autotier], total_bytes: int) -> tuple[int, ...]:
         return stored_as_files(built.inputs, total_bytes, built.host)

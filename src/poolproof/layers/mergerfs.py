@@ -15,10 +15,12 @@ from poolproof.campaign.expression import Option, Word
 from poolproof.campaign.names import did_you_mean
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
+from poolproof.evidence.model import Target
 from poolproof.facts.machine import ProgramVersion
 from poolproof.layers import arguments
 from poolproof.layers.arguments import words
 from poolproof.layers.base import HealthCheck, Layer, LayerNode, LayerPlan, OpenLayer, StageReader
+from poolproof.layers.branches import with_facts_of_branches
 from poolproof.layers.file_system import mount_point, mounted, stored_as_files
 from poolproof.layers.option_values import THREADS
 from poolproof.steps import Step
@@ -95,6 +97,9 @@ class MergerfsLayer(Layer[tuple[str, ...]]):
 
     def largest_file_bytes(self, spec: tuple[str, ...], inputs: Sequence[int]) -> int:
         return max(inputs)
+
+    def describe(self, built: OpenLayer[tuple[str, ...]], target: Target) -> Target:
+        return with_facts_of_branches(built, target)
 
     def stored(self, built: OpenLayer[tuple[str, ...]], total_bytes: int) -> tuple[int, ...]:
         return stored_as_files(built.inputs, total_bytes, built.host)
