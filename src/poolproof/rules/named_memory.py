@@ -7,14 +7,12 @@ from poolproof.rules.coverage import proves
 from poolproof.rules.disk_requests import statistics_cover
 from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.link_rates import PCIE3_X4
+from poolproof.rules.memory_values import is_like_memory, reads_like_memory
 from poolproof.rules.model import Case, Findings, Rule, suspects
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import ReportedDirection, parts
-from poolproof.rules.service_time import interval_ns, typical_ns
 from poolproof.units import format_rate
 
-_MEMORY_NS = 100_000.0
-_MEMORY_RATE = 1e9
 _COMPOSITE = re.compile(r"/dev/(?:nbd|loop|dm-|md|ublkb|ubbd|drbd|bcache)\d+\S{0,20}$|/dev/(?:mapper|md)/")
 
 
@@ -27,12 +25,12 @@ def _in_result(case: Case) -> Findings:
         yield suspects(f"a heading names memory as the target: {heading}", weight=58)
     elif target and case.cold and not proves(case):
         yield suspects(f"the text says that the tested device is in memory: {target}", weight=58)
-    elif words and case.cold and not proves(case) and any(_is_like_memory(case, part) for part in parts(case.outcome)):
+    elif words and case.cold and not proves(case) and any(is_like_memory(case, part) for part in parts(case.outcome)):
         yield suspects(
             f"the text mentions memory as the target or as the cache, and the values are typical of memory: {words}",
             weight=58,
         )
-    elif cached and case.cold and not proves(case) and _reads_like_memory(case):
+    elif cached and case.cold and not proves(case) and reads_like_memory(case):
         yield suspects(f"a heading or a name says that the data is read from RAM: {cached}", weight=58)
     buffered = case.quoted.buffered if case.quoted else ""
     if buffered and not words and not target and not _is_direct(case) and not proves(case):
@@ -74,23 +72,6 @@ def _is_direct(case: Case) -> bool:
 def _is_faster_than_a_drive(case: Case, part: ReportedDirection) -> bool:
     rate = part.figures.bandwidth_bytes or 0.0
     return rate > PCIE3_X4 and not statistics_cover(case, part.kind)
-
-
-def _reads_like_memory(case: Case) -> bool:
-    """True if reads are like those of memory. A result that may consist of reads counts as one."""
-    both = (part.mixed for part in case.outcome.parts if part.mixed) if case.outcome else ()
-    return any((figures.bandwidth_bytes or 0.0) >= _MEMORY_RATE for figures in both) or any(
-        part.kind == "read" and _is_like_memory(case, part) for part in parts(case.outcome)
-    )
-
-
-def _is_like_memory(case: Case, part: ReportedDirection) -> bool:
-    job = case.job_named(part.job.name)
-    typical = typical_ns(part)
-    if typical is None and (job is None or job.queue <= job.clones):
-        typical = interval_ns(part, job)
-    rate = part.figures.bandwidth_bytes or 0.0
-    return rate >= _MEMORY_RATE or (typical is not None and typical < _MEMORY_NS)
 
 
 RULE = Rule(

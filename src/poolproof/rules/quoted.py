@@ -34,6 +34,8 @@ class Quoted:
     `memory_target`: a quotation, with its line number, of a statement that the tested device is in memory.
     `cached_heading`: a quotation, with its line number, of a heading above the result that says that the data is read
     from RAM.
+    `host_cached`: a quotation, with its line number, of a heading or a name that says that a virtual disk uses the page
+    cache of the host.
     `compressed`: the output of a program that shows that the test file occupies less space on disk than its size.
     `guest`: a quotation, with its line number, of output that shows that the machine is a virtual machine.
     `busy`: a quotation, with its line number, that says that an array was rebuilding, resyncing or scrubbing.
@@ -72,6 +74,7 @@ class Quoted:
     memory_heading: str = ""
     memory_target: str = ""
     cached_heading: str = ""
+    host_cached: str = ""
     compressed: str = ""
     guest: str = ""
     busy: str = ""

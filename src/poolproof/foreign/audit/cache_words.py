@@ -29,6 +29,8 @@ _WARM = re.compile(
 
 _UNCACHED = re.compile(r"\b(?:cold|un-?cached|non-?cached|no[- ]cache|o_direct|direct|dropped)\b", re.IGNORECASE)
 
+_HOST_CACHED = re.compile(r"\bcache ?[=:] ?[\"'`]?(?:write[- ]?(?:back|through)|unsafe)\b", re.IGNORECASE)
+
 
 def says_cached(words: str) -> bool:
     """True if a heading says that the data is read from RAM."""
@@ -43,3 +45,8 @@ def names_cached(name: str) -> bool:
 def names_uncached(name: str) -> bool:
     """True if the name of a result says that the data is not read from a cache: `cold`, `direct`, `uncached`."""
     return _UNCACHED.search(name) is not None
+
+
+def names_host_cache(words: str) -> bool:
+    """True if a heading or a name says that a virtual disk uses the page cache of the host: `cache=writeback`."""
+    return _HOST_CACHED.search(words) is not None

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from poolproof.foreign.audit.cache_words import says_cached
+from poolproof.foreign.audit.cache_words import names_host_cache, says_cached
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line
 
@@ -61,6 +61,7 @@ class QuotedConditions:
     `memory`: a heading that names only memory as the target.
     `guest`: the output of a program that shows that the machine is a virtual machine.
     `cached`: a heading that says that the data is read from RAM.
+    `hosted`: a heading that says that a virtual disk uses the page cache of the host.
     `busy`: a line above the result, or above the results directly above it, that says that an array was rebuilding.
     """
 
@@ -68,13 +69,14 @@ class QuotedConditions:
     guest: str = ""
     busy: str = ""
     cached: str = ""
+    hosted: str = ""
 
 
 def conditions_of(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[QuotedConditions]:
     """Yield the conditions of each result. The results must be in line order."""
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
     outside = [(number, line) for number, line in numbered if number not in hidden and len(line) <= _LONGEST]
-    section, label, guest, busy, cached, at, end = "", "", "", "", "", 0, 0
+    section, label, guest, busy, cached, hosted, at, end = "", "", "", "", "", "", 0, 0
     for result in results:
         if result.line - end > _ADJACENT_LINES:
             busy = _busy(outside, max(end, result.line - _LINES_ABOVE), result.line)
@@ -83,6 +85,7 @@ def conditions_of(numbered: Sequence[Line], results: Sequence[FoundResult]) -> I
         for number, line in outside[at:stop]:
             if words := heading_in(line):
                 cached = quotation(number, words) if says_cached(words) else ""
+                hosted = quotation(number, words) if names_host_cache(words) else ""
             if match := _MACHINE.match(line):
                 guest = quotation(number, match["words"]) if match["hypervisor"] else ""
             elif match := _SECTION.match(line):
@@ -94,7 +97,7 @@ def conditions_of(numbered: Sequence[Line], results: Sequence[FoundResult]) -> I
             elif (label or section) and _SENTENCE.match(line) and _names_another(line):
                 section = label = ""
         at = max(at, stop)
-        yield QuotedConditions(label or section, guest, busy, cached)
+        yield QuotedConditions(label or section, guest, busy, cached, hosted)
 
 
 def _busy(outside: Sequence[Line], first: int, last: int) -> str:

@@ -159,6 +159,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             memory_heading=conditions.memory,
             memory_target=in_memory[at],
             cached_heading=conditions.cached,
+            host_cached=conditions.hosted,
             guest=conditions.guest,
             busy=conditions.busy,
             shared_file_bytes=shared_bytes,

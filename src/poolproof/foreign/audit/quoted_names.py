@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from poolproof.foreign.audit.cache_words import names_cached, names_uncached
+from poolproof.foreign.audit.cache_words import names_cached, names_host_cache, names_uncached
 from poolproof.foreign.audit.quoted_conditions import names_only_memory
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.rules.quoted import Quoted
@@ -17,6 +17,8 @@ def with_name(quoted: Quoted, found: FoundResult) -> Quoted:
     name = names.pop() if len(names) == 1 and found.line == found.last_line else ""
     if names_only_memory(name):
         return replace(quoted, memory_heading=f"line {found.line} is about “{name}”")
+    if names_host_cache(name):
+        return replace(quoted, host_cached=f"line {found.line} is about “{name}”")
     if names_cached(name):
         return replace(quoted, cached_heading=f"line {found.line} is about “{name}”")
     return replace(quoted, cached_heading="", memory="") if names_uncached(name) else quoted

@@ -54,6 +54,11 @@ _MEASURED = re.compile(
     r"|measured|i(?: am|'m)? gett?(?:ing)?|i got)\b",
     re.IGNORECASE,
 )
+_NAMED = re.compile(
+    r"^\s{0,16}(?:(?:seq(?:uential)?|rand(?:om)?)[ _-]?)?(?:reads?|writes?)[ _-]?"
+    r"(?:bandwidth|bw|throughput|iops)\s{0,9}[:=]",
+    re.IGNORECASE,
+)
 _PARENTHESES = re.compile(r"\([^()]{1,60}\)")
 _BETWEEN = re.compile(r"[,;/]\s|\sand\s|\s[/|]\s")
 _GAP_AT_END = re.compile(r"(?<![,;\s])\s{2,20}$")
@@ -67,12 +72,16 @@ _NO_JOBS = TextJobs("")
 
 @dataclass(frozen=True)
 class _ListLine:
-    """A line of such a list: its place in the text, its number, its results, and the lines above the list."""
+    """A line of such a list: its place in the text, its number, its results, and the lines above the list.
+
+    `is_named`: True if the label is the name of a metric with its direction, such as `WRITE bandwidth`.
+    """
 
     place: int
     number: int
     outcomes: tuple[Outcome, ...]
     above: str
+    is_named: bool = False
 
     @property
     def is_round(self) -> bool:
@@ -89,7 +98,8 @@ class _ListLine:
 def find_rate_lists(numbered: Sequence[Line], taken: frozenset[int] = frozenset()) -> Iterator[FoundResult]:
     """Yield the results of such lists. Lines with the `taken` numbers are not read.
 
-    A list has at least two lines with results, or one with both directions. The text must mention a benchmark.
+    A list has at least two lines with results, or one with both directions or with a label such as `WRITE bandwidth`.
+    The text must mention a benchmark.
     """
     if not any(_MEASURED.search(line) for _, line in numbered if len(line) <= _LONGEST_LINE):
         return
@@ -101,14 +111,15 @@ def find_rate_lists(numbered: Sequence[Line], taken: frozenset[int] = frozenset(
             group = []
         found = () if line_number in taken else tuple(_outcomes(line, above[-1] if above else ""))
         if found:
-            group.append(_ListLine(place, line_number, found, "\n".join(above)))
+            is_named = _NAMED.match(_MARKS.sub("", _BULLET.sub("", line))) is not None
+            group.append(_ListLine(place, line_number, found, "\n".join(above), is_named))
         elif line.strip() and not _VALUE.search(line):
             above.append(line.strip() if len(line) <= _LONGEST_HEADING else "")
     yield from _of_list(group)
 
 
 def _of_list(group: Sequence[_ListLine]) -> Iterator[FoundResult]:
-    is_list = len(group) >= _FEWEST or any(len(line.outcomes) > 1 for line in group)
+    is_list = len(group) >= _FEWEST or any(line.is_named or len(line.outcomes) > 1 for line in group)
     if not is_list or all(line.is_round for line in group):
         return
     for line in group:
@@ -126,6 +137,8 @@ def _outcomes(line: str, heading: str) -> Iterator[Outcome]:
     match = _LABEL.match(bare)
     label = match["label"] if match and not _VALUE.search(match["label"]) else ""
     rest = bare[match.end() :] if match and label else bare
+    if not _VALUE.search(rest):
+        label, rest = "", bare  # `read iops: 376,697/s`
     if not _is_test(label, rest):
         return
     title = _BULLET.sub("", heading).strip("#*: ")

@@ -50,13 +50,17 @@ _SUM = re.compile(r"^(?:total|sum|combined|read ?\+ ?write)\b", re.IGNORECASE)
 _ZERO = re.compile(r"^0(?:\.0{1,6})?$")
 _WITH_WORD = re.compile(r"\biops\b", re.IGNORECASE)
 _MOST_WORDS = 12
+_DIRECTIONS = ("read", "write")
+_BOTH = re.compile(r"\breads?\s?/\s?writes?\b|\br\s?/\s?w\b", re.IGNORECASE)
+_SLASH = re.compile(r"\s/\s|(?<=[\dkKM])/(?=\d)|(?<=/s)/(?=\d)")
 
 
 @dataclass(frozen=True)
 class TableHeader:
     """The header of a table.
 
-    `heading`: the heading above the table. `cells`, `columns`: the header's cells and what they mean.
+    `heading`: the heading above the table. `cells`, `columns`: the header's cells and what they mean. `halved`: the
+    columns of a row whose cells have a value for reads and one for writes.
     """
 
     separator: str
@@ -64,6 +68,7 @@ class TableHeader:
     columns: tuple[TableColumn, ...]
     heading: str
     jobs: TextJobs
+    halved: tuple[int, ...] = ()
 
     @property
     def needs_direction(self) -> bool:
@@ -83,6 +88,9 @@ class TableHeader:
     def cells_in(self, line: str) -> list[str]:
         """Return the cells of a row."""
         cells = cells_of(line, self.separator)
+        if self.halved:
+            halves = [_halves(cell) if at in self.halved else [cell] for at, cell in enumerate(cells)]
+            return [cell for each in halves for cell in each]
         if len(cells) != len(self.columns) and self.separator == " ":
             return aligned_cells(line, len(self.columns))
         return cells
@@ -105,6 +113,10 @@ def header_of(separator: str, cells: Sequence[str], heading: str, jobs: TextJobs
     """Return the header with these cells, or None if they are not a header of results."""
     if len(cells) < 2:
         return None
+    if separator == "|" and (halved := tuple(at for at, cell in enumerate(cells) if at and _is_of_both(cell))):
+        halves = [_named_halves(cell) if at in halved else [cell] for at, cell in enumerate(cells)]
+        header = header_of(separator, [cell for each in halves for cell in each], heading, jobs)
+        return replace(header, halved=halved) if header is not None else None
     columns = _compared([column_of(cell) for cell in cells], cells)
     kinds = [column.kind for column in columns]
     is_varied = all(map(is_parameter, cells[1:])) or is_parameter_name(cells[0])
@@ -121,6 +133,22 @@ def header_of(separator: str, cells: Sequence[str], heading: str, jobs: TextJobs
         columns[0] = NAME
     is_header = any(column.has_values for column in columns[1:]) or kinds.count("side") > 1
     return TableHeader(separator, tuple(cells), tuple(columns), heading, jobs) if is_header else None
+
+
+def _is_of_both(cell: str) -> bool:
+    """True if a header names reads and writes, and no other unknown words: `Random Read/Write IOPS`."""
+    return _BOTH.search(cell) is not None and column_of(_named_halves(cell)[0]) != NAME
+
+
+def _named_halves(cell: str) -> list[str]:
+    """Return the headers of the reads and of the writes: `Read IOPS` and `Write IOPS` for `Read/Write IOPS`."""
+    return [_BOTH.sub(direction, cell) for direction in _DIRECTIONS]
+
+
+def _halves(cell: str) -> list[str]:
+    """Return the two values in a cell such as `2997/2996` or `128MiB/s / 128MiB/s`, or the cell twice."""
+    halves = [half.strip() for half in _SLASH.split(cell)]
+    return halves if len(halves) == 2 else [cell, cell]
 
 
 def _has_value(cell: str) -> bool:

@@ -19,7 +19,7 @@ from poolproof.foreign.audit.table_cells import LABELLED, labelled_values
 from poolproof.foreign.audit.table_columns import column_of
 from poolproof.foreign.audit.table_context import TextJobs, row_direction
 from poolproof.foreign.audit.table_grid import find_grid, is_grid_rule
-from poolproof.foreign.audit.table_groups import grouped_header
+from poolproof.foreign.audit.table_groups import grouped_header, tests_above_metrics
 from poolproof.foreign.audit.table_latencies import IN_TEXT, timed
 from poolproof.foreign.audit.table_layout import cells_of, is_rule, separator_of, with_ascii_borders, without_marks
 from poolproof.foreign.audit.table_lines import with_joined_cells
@@ -36,7 +36,9 @@ _HEADING = re.compile(r"^\s{0,9}(?:#{1,6}\s|\*\*[^*]{1,80}\*\*:?\s{0,9}$|[^|=:]{
 _TITLE = re.compile(r"^\s{0,3}-{3,}\s?\w[^|]{0,100}?\w\)?\s?-{3,}\s*$")  # between the rows of a table
 _SECTION = re.compile(r"^\s{0,3}(?P<level>#{2,6})\s")
 _MAY_BE_TABLE = re.compile(
-    r"i/?o|read|write|\bbw|bandwidth|throughput|[kmg]i?b/s|jobs\b|depth\b|\bblock|\bbs\b|[读写讀寫]", re.IGNORECASE
+    r"i/?o|read|write|\bbw|bandwidth|throughput|[kmg]i?b/s|jobs\b|depth\b|\bblock|\bbs\b|[读写讀寫]"
+    r"|吞吐|带宽|頻寬|speed|скорост|чтени|запис|lectura|leitura|lecture|lettura|lesen|schreiben|mb/s",
+    re.IGNORECASE,
 )
 _LIST_LABEL = re.compile(r"^[\s>*+-]{0,12}(?P<label>(?!(?:mixed|trim)\b)\w[\w.+/ -]{0,40}?)\s{0,9}:?\s{0,9}$")
 _LIST_REST = re.compile(
@@ -47,6 +49,7 @@ _MOVED = re.compile(r"(?: ?\([^()]{1,30}\))?\((?P<moved>\d[\d.]{0,9}[KMGT]?i?B)/
 _NOT_MEASURED = re.compile(
     r"\b(?:limits?|max(?:imum)?|min(?:imum)?|rated|spec\w*|target|goal|expected|quota|qos)\b", re.IGNORECASE
 )
+_PERCENTAGE = re.compile(r"^\(\d{1,9}(?:\.\d{1,3})? ?%\)$")
 _ROWS = ("iops", "bandwidth", "pair", "side")  # kinds of rows in tables whose columns are compared
 _NO_JOBS = TextJobs("")
 _MAX_BLANK_LINES = 1
@@ -110,6 +113,12 @@ def _table_at(
     The second value is the last place of the table. A row up to the place `tried` is not the first of a table.
     """
     line = numbered[place][1]
+    metrics = next(
+        (at for at in range(place + 1, min(place + 3, len(numbered))) if not is_rule(numbered[at][1])), place
+    )
+    tests = tests_above_metrics(line, numbered[metrics][1], heading, jobs) if "|" in line and metrics > place else None
+    if tests is not None:
+        return list(_rows(numbered, metrics + 1, tests)), metrics
     header = header_in(line, heading, jobs)
     if header is not None:
         below = place + 1
@@ -148,6 +157,8 @@ def _rows(numbered: Sequence[Line], start: int, header: TableHeader) -> Iterator
         if at + 1 < len(numbered) and at > start and _is_markdown_rule(numbered[at + 1][1]):
             return  # this line is the header of another table
         cells = header.cells_in(line)
+        if cells and (rest := _rest_of_name(numbered, at + 1, header)):
+            cells = [f"{cells[0]} {rest}", *cells[1:]]
         results = results_in_row(cells, header)
         if not results:
             other += 1
@@ -158,6 +169,20 @@ def _rows(numbered: Sequence[Line], start: int, header: TableHeader) -> Iterator
                 continue  # such tables also have rows with other units
             return
         yield from (FoundResult(result, line_number, line_number, "text") for result in results)
+
+
+def _rest_of_name(numbered: Sequence[Line], at: int, header: TableHeader) -> str:
+    """Return the rest of the name of the row above this place, or an empty string if this is a row of its own.
+
+    Such a row has only a name and percentages, all in parentheses.
+    """
+    line = numbered[at][1] if at < len(numbered) else ""
+    if "%)" not in line or "(" not in line:
+        return ""
+    cells = header.cells_in(line)
+    first, values = (cells[0], cells[1:]) if cells else ("", [])
+    is_rest = first.startswith("(") and len(cells) == len(header.columns) and all(map(_PERCENTAGE.match, values))
+    return first if is_rest else ""
 
 
 def _values(found: FoundResult) -> tuple[object, ...]:
