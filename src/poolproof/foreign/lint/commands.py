@@ -15,7 +15,14 @@ from poolproof.foreign.lint.jobfiles import has_fio_options, inherited
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
 from poolproof.foreign.lint.runners import PLACES, places_in, reads_commands, run_by
-from poolproof.foreign.lint.script_values import is_definition, known_variables, loop_values, runs_of
+from poolproof.foreign.lint.script_values import (
+    RUNS_FIO,
+    alternative_options,
+    is_definition,
+    known_variables,
+    loop_values,
+    runs_of,
+)
 from poolproof.foreign.lint.shell_words import HereDocument, Script, ShellWord, key_without_default, read_script
 from poolproof.foreign.lint.shown_files import shown_files
 from poolproof.foreign.lint.template_variables import with_values
@@ -27,7 +34,7 @@ from poolproof.load.fio.jobfile import Problem
 from poolproof.load.fio.option_names import DEFAULT_ENGINE_ON_WINDOWS
 
 _MAX_DEPTH = 3
-_MOST_BOUND = 128
+_MOST_BOUND = 512
 _FIO_VARIABLE = re.compile(r"\$[{(]?\w*fio\w*[})]?|\$\((?:which|command -v) fio\)", re.IGNORECASE)  # $FIO
 _VARIABLE = re.compile(r"\$(?:\w+|\{\w+(?:\[[@*]\])?\}|[@*])")
 _BEFORE_FIO = frozenset({"sudo", "time", "exec", "nohup", "env", "do", "then", "else", "if", "!", "{"})
@@ -36,6 +43,7 @@ _NAME = re.compile(r"\$\{(\w+)\}")
 _FIO_IN_NAME = re.compile(r"(?<![a-z])fio(?![a-z])|fio[-_A-Z]", re.IGNORECASE)
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
+_SEARCHES = frozenset({"pgrep", "pkill", "killall", "grep", "egrep", "man"})  # these search for a command
 _EDITORS = frozenset({"sed", "envsubst", "awk", "perl", "tr"})  # these change a job file that is piped into them
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh", "eval"})  # these run a quoted command in the same directory
 _SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has already parsed these
@@ -60,7 +68,7 @@ def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...
 def _runs_in(text: str, surroundings: JobEnvironment, *, takes_options: bool = False) -> tuple[LoopIteration, ...]:
     known = known_variables(text)
     script = read_script(text, known)
-    loops = dict(loop_values(script, text))
+    loops = {**alternative_options(script, text), **loop_values(script, text)}
     for document in script.documents:
         if "fio " in document.text and _is_script(document):
             loops = {**_loops_in(document, known_variables(document.text)), **loops}
@@ -270,6 +278,12 @@ def _of_commands(
             if not (words[0].is_piped and following and reads_commands(following) and words[1:]):
                 continue
             words, runner = words[1:], [*following, *words[1:]]
+        first = next((word.text for word in words if word.text not in _BEFORE_FIO), "")
+        if first.rpartition("/")[2] in _SEARCHES or (first == "fio" and RUNS_FIO in variables):
+            continue
+        if first == "eval" and depth < _MAX_DEPTH and any(word.is_split for word in words):
+            yield from _of_evaluated(words, variables, places, depth)
+            continue
         place = _place_of_fio(words)
         if place is not None:
             unit = read_fio_call(words[place + 1 :], words[place].line)
@@ -285,6 +299,16 @@ def _of_commands(
                 for unit in _of_quoted(word if is_here else replace(word, folder=""), variables, places, depth):
                     if unit.jobs or not is_definition(words):
                         yield run_by(runner, unit, places)
+
+
+def _of_evaluated(
+    words: Sequence[ShellWord], variables: Mapping[str, str], places: Mapping[str, RunsIn], depth: int
+) -> Iterator[FioCall]:
+    """Yield the fio calls of `eval $COMMAND`, in which the shell reads the value of the variable as a script."""
+    text = " ".join(word.text for word in words[1:])
+    script = read_script(text, variables, line=words[0].line, folder=words[0].folder)
+    for unit in _of_commands(script, variables, places, depth + 1):
+        yield replace(unit, sections=None)
 
 
 def _on_system(program: str, jobs: Jobs) -> Jobs:

@@ -86,10 +86,11 @@ def _of_rule(unit: FioCall, group: JobGroup, rule: Rule, cases: Sequence[Case]) 
 
 def _common_finding(rule: Rule, finding: Finding, others: Sequence[Finding]) -> Finding:
     """Return the mildest finding, with the rule's general message and fix if those of the findings differ."""
-    finding = max([finding, *others], key=lambda each: EFFECTS.index(each.effect))
-    if all((each.message, each.fix) == (finding.message, finding.fix) for each in others):
-        return finding
-    return replace(finding, message=rule.wrong, fix=rule.fix)
+    all_found = [finding, *others]
+    mildest = max(all_found, key=lambda each: EFFECTS.index(each.effect))
+    if all((each.message, each.fix) == (mildest.message, mildest.fix) for each in all_found):
+        return mildest
+    return replace(mildest, message=rule.wrong, fix=rule.fix)
 
 
 def _line(unit: FioCall, jobs: Sequence[Job], rule: Rule) -> int:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from poolproof.foreign.lint.ignored_settings import ignored_settings
 from poolproof.foreign.lint.model import Diagnostic, FioCall, Severity
 from poolproof.foreign.lint.targets import none_if_it_fails
 from poolproof.foreign.lint.variables import UNKNOWN
@@ -97,6 +98,7 @@ def refusals(source: str, text: str, unit: FioCall, fio: InstalledFio | None) ->
         yield from _problem(source, unit, problem, fio, may_exist=may_exist)
     for line, why in _refused_values(unit):
         yield Diagnostic(source, line, _REFUSED, "error", why, _ACCEPTED.format(name="OPTION"))
+    yield from ignored_settings(source, text, unit)
     if fio is not None:
         complained = (_complaint(source, unit, each, fio) for each in fio.complaints(unit))
         yield from dict.fromkeys(complained)

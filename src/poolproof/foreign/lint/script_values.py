@@ -12,6 +12,7 @@ from itertools import dropwhile
 
 from poolproof.foreign.lint.shell_words import Script, ShellWord, key_without_default, read_script
 from poolproof.foreign.lint.template_variables import template_variables
+from poolproof.load.fio.commandline import takes_next
 
 _ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)=\((?P<values>[^()$`*?\n]*)\)", re.MULTILINE)
 _SET_ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=\((?P<values>[^()`*?]*)\)", re.MULTILINE)
@@ -30,10 +31,18 @@ _NOT_ONE = re.compile(r"[$`(\[{@,]")
 _FUNCTION = re.compile(r"\w\s*\(\)|\bfunction\s")
 _DECLARING = ("export", "local", "readonly", "declare", "typeset", "set")  # set of cmd.exe
 _SETTING = ("read", "for", "select", "mapfile", "getopts", "unset", "printf")
+_WRAPS_FIO = re.compile(
+    r"^[ \t]*(?:function[ \t]+fio\b|fio[ \t]*\(\))[^\n]*\n(?:.*\n){0,20}?.*(?:\bcommand[ \t]+|/)fio\b", re.MULTILINE
+)
 _MAX_PASSES = 3
 _KEYWORDS = ("$", "do", "then", "else", "elif", "if", "while", "until", "{", "!", "time")
 _MOST_VALUES = 16
+_MOST_ALTERNATIVES = 4
 _MOST_RUNS = 32
+
+
+RUNS_FIO = "fio()"
+"""The key that marks a script with a function `fio`, which runs the program as `command fio` or by its path."""
 
 
 def known_variables(text: str, arguments: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -57,7 +66,20 @@ def known_variables(text: str, arguments: Mapping[str, str] | None = None) -> di
         known = found
     without_default = [*values, *("123456789" if _FUNCTION.search(text) and arguments is None else "")]
     unset = dict.fromkeys(map(key_without_default, without_default), "")
-    return {**known, **unset, **_arrays_in(text, known), **template_variables(text)}
+    wrapper = {RUNS_FIO: ""} if _WRAPS_FIO.search(text) else {}
+    return {**known, **unset, **_arrays_in(text, known), **template_variables(text), **wrapper}
+
+
+def alternative_options(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the values of each variable that gets one of a few strings of options, as in the branches of an `if`."""
+    values: dict[str, dict[str | None, None]] = {}
+    for name, value in _assigned(script, text):
+        values.setdefault(name, {})[value] = None
+    return {
+        name: tuple(map(str, given))
+        for name, given in values.items()
+        if 1 < len(given) <= _MOST_ALTERNATIVES and all(value is not None and value.startswith("-") for value in given)
+    }
 
 
 def is_definition(words: Sequence[ShellWord]) -> bool:
@@ -125,8 +147,8 @@ def _is_known(words: Sequence[str]) -> bool:
     return all(
         word
         and not re.search(r"\s", word)
-        and ("$" not in word or ("$(" not in word and _OPTION_VALUE.fullmatch(word)))
-        for word in words
+        and ("$" not in word or ("$(" not in word and (_OPTION_VALUE.fullmatch(word) or takes_next(before))))
+        for before, word in zip(["", *words], words, strict=False)
     )
 
 
@@ -159,7 +181,7 @@ def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
     return {
         name: values
         for name, values in only.items()
-        if len(values) <= _MOST_VALUES and not any(_NOT_LITERAL.search(value) for value in values)
+        if 0 < len(values) <= _MOST_VALUES and not any(_NOT_LITERAL.search(value) for value in values)
     }
 
 

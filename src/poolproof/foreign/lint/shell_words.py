@@ -29,7 +29,7 @@ _OF_CMD = re.compile(r"%(?P<name>\w+)%")
 _ALL_OF = re.compile(r"\"?\$(?:\{(?P<array>\w+\[[@*]\])\}|[@*])\"?")
 _ELEMENT = re.compile(r"\$\{(?P<array>\w+)\[(?:(?P<number>\d{1,4})|\$(?P<name>[A-Za-z_]\w*)|\$\{(?P<braced>\w+)\})\]\}")
 _ARRAY_NAME = re.compile(r"^(?P<name>[A-Za-z_]\w*)=$")
-_DEFAULT = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*|\d):?-(?P<quote>\"?)(?P<value>[^${}`\"'()*?]*)(?P=quote)\}")
+_DEFAULT = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*|\d):?[-=](?P<quote>\"?)(?P<value>[^${}`\"'()*?]*)(?P=quote)\}")
 _HERE = re.compile(r"<<(?P<tabs>-?)[ \t]*(?P<quote>['\"\\]?)(?P<mark>[\w.-]+)['\"]?")
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n|(?<=[ \t])[\^`][ \t]*\r?\n")  # ^ of cmd.exe, ` of PowerShell
 _ARITHMETIC = re.compile(r"\(\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)\)")  # (( n = 1 << 4 ))

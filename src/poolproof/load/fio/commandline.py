@@ -25,6 +25,7 @@ _NAMES = option_names.ALL_NAMES | option_names.PROGRAM_OPTIONS
 _WRITES = frozenset(RW_WORDS) - {"read", "randread"}
 _SWITCHES = option_names.JOB_SWITCHES | option_names.PROGRAM_SWITCHES
 _JOINED = re.compile(r"^(?P<number>\d++[a-z]*+)(?P<rest>--(?P<name>[a-z][\w-]*).*)$", re.IGNORECASE)
+_JOINED_OPTION = re.compile(r"(?<=[\w/.])--(?P<name>[a-z][\w-]{1,40})=")
 _OPERATORS = frozenset(["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", ">&", "(", ")", "2>", "2>&1"])
 _WINDOWS_CALL = re.compile(
     r"(?:(?<=\s)|^)(?:[A-Za-z]:\\[^\s>]{0,120}>)?(?:(?:\.|[A-Za-z]:)\\(?:[\w.()-]{1,60}\\){0,9})?fio(?:\.exe)?(?=\s)"
@@ -168,6 +169,19 @@ def _misread_values(given: Sequence[Given], lines: Sequence[int]) -> Iterator[Pr
                 fix=f"put a space before {found['rest']}",
                 runs=True,
             )
+        elif joined := _joined_option_in(option.value):
+            yield Problem(
+                lines[option.first],
+                f"fio reads `{joined}` as part of the value of {option.name}",
+                fix=f"put a space before {joined}",
+                runs=True,
+            )
+
+
+def _joined_option_in(value: str) -> str | None:
+    """Return the first option in a value that lacks the space before it, as in `/mnt/f--rw=read`, or None."""
+    found = (each for each in _JOINED_OPTION.finditer(value) if option_names.resolve(each["name"], _NAMES) is not None)
+    return next((each[0] for each in found), None)
 
 
 def _joined_to(option: Given) -> re.Match[str] | None:

@@ -1,0 +1,60 @@
+"""Functions, branches and searches in shell scripts that lint must not misread."""
+
+import pytest
+
+from poolproof.foreign.lint.check import lint
+from tests.unit.foreign.lint.making import rules, said, source
+
+_OPTIONS = "--name=a --directory=/mnt --bs=1m --size=8g"
+_UNSYNCED = "write-without-sync"
+
+
+def test_a_loop_over_an_empty_array() -> None:
+    text = f'pids=()\nfor pid in "${{pids[@]}}"; do wait $pid; done\nfio {_OPTIONS} --rw=write\n'
+    assert _UNSYNCED in rules(text, name="bench.sh")
+
+
+@pytest.mark.parametrize("program", ["command fio", "/usr/local/bin/fio"])
+def test_a_function_with_the_name_fio(program: str) -> None:
+    """Its calls add to the options in the function; they are not commands of their own."""
+    text = f'fio() {{\n  {program} {_OPTIONS} "$@"\n}}\nfio --rw=write --bs=4k\n'
+    assert rules(text, name="bench.sh") >= {_UNSYNCED, "sequential-iops"}
+    assert _UNSYNCED not in rules(text.replace("--rw=write", "--rw=randread"), name="bench.sh")
+    assert "refused-by-fio" in rules("fio --rw=write --bs=4k --size=1g\n", name="bench.sh")
+
+
+@pytest.mark.parametrize("search", ["pgrep -f", "sudo pkill -f", "if pgrep -f", "grep -q"])
+def test_a_search_for_a_command_is_not_a_call(search: str) -> None:
+    assert rules(f"{search} 'fio {_OPTIONS} --rw=write'\n", name="bench.sh") == {"no-job"}
+    assert _UNSYNCED in rules(f"ssh host 'fio {_OPTIONS} --rw=write'\n", name="bench.sh")
+
+
+def test_options_that_depend_on_a_branch() -> None:
+    text = (
+        'if [ -d "$1" ]; then\n  TARGET="--directory=$1"\nelse\n  TARGET="--filename=$1"\nfi\n'
+        "fio --name=a --rw=read --bs=1m --size=8g --numjobs=4 --direct=1 $TARGET\n"
+    )
+    found = rules(text, name="bench.sh")
+    assert "shared-file-numjobs" in found
+    assert "shared-file-numjobs" not in rules(text.replace("--filename", "--directory"), name="bench.sh")
+    computed = text.replace('"--filename=$1"', "$(options)")
+    assert "shared-file-numjobs" not in rules(computed, name="bench.sh")
+
+
+def test_a_variable_with_its_default() -> None:
+    text = f"RW=${{RW=write}}\nfio {_OPTIONS} --rw=$RW\n"
+    assert _UNSYNCED in rules(text, name="bench.sh")
+    assert _UNSYNCED not in rules(text.replace("=write", "=read"), name="bench.sh")
+
+
+@pytest.mark.parametrize(("value", "word"), [("$FILE", ""), ("/dev/nvme0n1", "one device"), ("/mnt/f", "one file")])
+def test_a_file_with_an_unknown_path_is_not_called_a_device(value: str, word: str) -> None:
+    text = f"fio --name=a --filename={value} --rw=read --bs=1m --size=8g --numjobs=4 --direct=1 --readonly\n"
+    [found] = [each for each in lint(source(text, "bench.sh")) if each.rule == "shared-file-numjobs"]
+    assert (word or "same filename") in found.message
+    assert ("device" in found.message) == (word == "one device")
+
+
+def test_eval_reads_quotes_in_a_variable() -> None:
+    text = "C=\"fio --name='my job' --directory=/mnt --rw=write --bs=1m --size=8g\"\neval $C\n"
+    assert [rule for _, _, rule in said(text, name="bench.sh")] == [_UNSYNCED]
