@@ -2,8 +2,8 @@
 
 The drive is named in the result's own name, or on the nearest line above the result that names storage. Such a line
 does not count if it names other storage, another machine or a comparison. If the text mentions arrays, the line must
-say how many drives there are. A network counts for results of NFS, SMB or iSCSI: the text must say directly above the
-result that it used one of these, and the fastest network that the text names is the limit.
+say how many drives there are. A network counts for results of NFS, SMB or iSCSI: the heading or a line directly above
+the result must say that it used one of these, and the fastest network that the text names is the limit.
 """
 
 import re
@@ -44,11 +44,10 @@ _USB = re.compile(
 )
 _CARD = re.compile(r"\b(?:micro ?)?sd(?:hc|xc)?[ -]?cards?\b|\b(?P<uhs1>uhs-?i|a[12]-rated)\b", re.IGNORECASE)
 _EMMC = re.compile(r"\bemmc\b", re.IGNORECASE)
-_NETWORK = re.compile(
-    r"(?<![\w.])(?P<rate>1|2\.5|5|10|20|25|40|50|100|200|400) ?g(?:b(?:e|it|ps|/s|ase-?\w)|bit/s|ig[ -]?e\b"
-    r"|ig(?:abit)? ethernet)"
-    r"|\b(?P<one>gigabit|gbe)\b",
-    re.IGNORECASE,
+_NETWORK = re.compile(  # `Gb` is a bit, `GB` is a byte
+    r"(?<![\w.])(?P<rate>1|2\.5|5|10|20|25|40|50|100|200|400) ?(?:[gG][bB][eE]\b|[gG][bB]it|[gG]bps|[gG]b/s"
+    r"|[gG][bB][aA][sS][eE]-?\w|[gG][bB] (?=(?i:ethernet|network|nic|lan|link|switch)\b)|(?i:gig[ -]?e\b"
+    r"|gig(?:abit)? ethernet))|\b(?P<one>(?i:gigabit|gbe))\b"
 )
 _SEVERAL_LINKS = re.compile(
     r"\b(?:bond\w*|lacp|lag|802\.3ad|team(?:ed|ing)|multi-?path\w*|multi-?channel|nconnect|dual|quad|[24] ?x|two"
@@ -57,8 +56,8 @@ _SEVERAL_LINKS = re.compile(
 )
 _OVER_NETWORK = re.compile(r"\b(?:nfs(?:v?[34](?:\.[012])?)?|smb[123]?|cifs|samba|iscsi)\b", re.IGNORECASE)
 _LOCAL = re.compile(
-    r"\b(?:local(?:ly|host)?|directly on|on the (?:server|nas|host|storage)|server[- ]side|loopback|not?|without"
-    r"|instead|than|vs\.?|versus|compar\w*|rdma|multiple clients|clients)\b|n't\b",
+    r"\bserver ?:|\b(?:local(?:ly|host)?|directly on|on the (?:server|nas|host|storage)|server[- ]side|loopback|not?"
+    r"|without|instead|than|vs\.?|versus|compar\w*|rdma|multiple clients|clients)\b|n't\b",
     re.IGNORECASE,
 )
 _OTHER = re.compile(
@@ -97,7 +96,7 @@ _TEST = re.compile(
     re.IGNORECASE,
 )
 _LONGEST, _LONGEST_QUOTE = 300, 80
-_NEAR_ABOVE = 12
+_NEAR_ABOVE, _NEAR_BY = 12, 4
 
 
 @dataclass(frozen=True)
@@ -215,5 +214,5 @@ def _is_over_network(outside: Sequence[Line], name: str, first: int, last: int) 
     if _OVER_NETWORK.search(name):
         return not _LOCAL.search(name)
     begin, end = (bisect_left(outside, line, key=itemgetter(0)) for line in (first, last))
-    lines = [line for _, line in outside[begin:end]]
+    lines = [line for number, line in outside[begin:end] if number >= last - _NEAR_BY or heading_in(line)]
     return any(_OVER_NETWORK.search(line) for line in lines) and not any(_LOCAL.search(line) for line in lines)

@@ -75,6 +75,12 @@ _NEGATED = re.compile(
     r"|flash cache|cache (?:tier|pool|ssd|disk|drive|device|miss\w*))\b|n't\b",
     re.IGNORECASE,
 )
+_CONTRAST = re.compile(  # the disk is what was not measured
+    r"(?:,? (?:and|but))?,? (?:not|rather than|instead of) (?:(?:the|any|your|my|actual|real|raw|underlying|throughput"
+    r"|speed|of|storage|physical|nvme|ssd|hdd) ){0,3}"
+    r"(?:storage|disks?|drives?|ssds?|hdds?|nvme|devices?|hardware|media)\b",
+    re.IGNORECASE,
+)
 _BARRIERS = re.compile(
     r"(?<![\w-])(?P<off>nobarriers?|barriers?=(?:0|off|none))\b|\bbarriers?=(?:1|flush|on)\b", re.IGNORECASE
 )
@@ -278,7 +284,7 @@ def _sentences(pattern: re.Pattern[str], lines: Sequence[Line], result: FoundRes
             continue
         for match, sentence in _said(pattern, number, line, result):
             compares = pattern is _BUFFERED and _DIRECT.search(sentence)
-            if not _NEGATED.search(sentence) and not compares:
+            if not _NEGATED.search(_CONTRAST.sub("", sentence)) and not compares:
                 yield _quotation(number, match, sentence)
 
 

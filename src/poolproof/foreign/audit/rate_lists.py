@@ -49,8 +49,11 @@ _NOT_MEASURED = re.compile(
     r"|network|iperf\d?|ethernet)\b",
     re.IGNORECASE,
 )
+_OF_DRIVE = re.compile(  # a heading may describe the drive
+    r"\b(?:interface|sata|pcie|usb|gen ?\d|ram|link|controller)\b|\([^()]{1,60}\)", re.IGNORECASE
+)
 _MEASURED = re.compile(
-    r"\b(?:fio|dd|bonnie|iozone|sysbench|(?:crystal|k) ?disk ?mark|benchmark\w*|bench|test(?:s|ed|ing)?|results?"
+    r"\b(?:fio|dd|bonnie|iozone|sysbench|(?:crystal|k) ?disk ?mark|\w{0,12}bench(?:mark\w*)?|test(?:s|ed|ing)?|results?"
     r"|measured|i(?: am|'m)? gett?(?:ing)?|i got)\b",
     re.IGNORECASE,
 )
@@ -132,7 +135,7 @@ def _outcomes(line: str, heading: str) -> Iterator[Outcome]:
     bare = _ARROW.sub(": ", _MARKS.sub("", _BULLET.sub("", line))).strip() if len(line) <= _LONGEST_LINE else ""
     if not bare or not _VALUE.search(bare) or _NOT_A_LIST.search(bare) or LABELLED.search(bare):
         return
-    if any(_NOT_MEASURED.search(words) for words in (bare, heading)):
+    if _NOT_MEASURED.search(bare) or _NOT_MEASURED.search(_OF_DRIVE.sub("", heading)):
         return
     match = _LABEL.match(bare)
     label = match["label"] if match and not _VALUE.search(match["label"]) else ""

@@ -70,3 +70,16 @@ def test_a_row_that_is_cold_takes_precedence_over_the_heading() -> None:
 
     assert _suspects(f"## Random read (warm cache)\n\n{table.format('QD32')}") == [True, True]
     assert _suspects(f"## Random read (warm cache)\n\n{table.format('O_DIRECT')}") == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_memory"),
+    [
+        ("This measures the page cache, not storage.", True),
+        ("It reads from the page cache rather than the actual disk.", True),
+        ("It does not read from the page cache.", False),
+        ("It reads from the disk, not from the page cache.", False),
+    ],
+)
+def test_a_contrast_with_the_disk_is_not_a_negation(sentence: str, *, is_memory: bool) -> None:
+    assert _suspects(f"The volume:\n{_FAST}\n{sentence}\n") == [is_memory]

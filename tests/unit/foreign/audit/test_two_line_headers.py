@@ -108,3 +108,19 @@ def test_a_label_that_names_the_metric_and_the_direction_may_be_alone(
 ) -> None:
     assert [each[1:] for each in _values(f"fio:\n\n{line}\n")] == values
     assert _values(line) == []
+
+
+def test_modes_of_sysbench_name_the_direction() -> None:
+    table = "| Measurement | Result |\n|---|---|\n| sysbench seqrd | 5,060 MiB/s |\n| sysbench rndwr | 340 MB/s |\n"
+
+    assert [each[1:] for each in _values(table)] == [("read", None, 5305.8), ("write", None, 340.0)]
+
+
+def test_the_heading_of_a_list_may_describe_the_drive() -> None:
+    rates = "seq write   :  11.47 GB/s  (cache bypassed)\nseq read    :  10.51 GB/s  (cache bypassed)\n"
+
+    assert _values(f"diskbench on Linux\n\n**970 PRO, PCIe Gen3 x4 (link ceiling 3.94 GB/s):**\n\n{rates}") == [
+        ("seq write", "write", None, 11_470.0),
+        ("seq read", "read", None, 10_510.0),
+    ]
+    assert _values(f"diskbench on Linux\n\n**Rated:**\n\n{rates}") == []

@@ -4,12 +4,12 @@ import re
 
 _READS = re.compile(
     r"(?<!th)(?<!sp)(?<!al)read(?!y|[ -]?ahead|me)|[读讀読읽]|リード|чтени|\blese|lectura|leitura|\blecture|"
-    r"\blettur|odczyt",
+    r"\blettur|odczyt|\b(?:seq|rnd|rand)rd\b",
     re.IGNORECASE,
 )
 _WRITES = re.compile(
     r"write(?![ -]?(?:back|through|cache))|[写寫쓰]|書き|ライト|запис|schreib(?!ung)|\bescri[tb]|"
-    r"\b\u00e9cri|\bscrittur|\bzapis",
+    r"\b\u00e9cri|\bscrittur|\bzapis|\b(?:seq|rnd|rand)(?:re)?wr\b",
     re.IGNORECASE,
 )
 _RANDOM = re.compile(
