@@ -13,6 +13,7 @@ _TOO_LARGE = 1 << 63  # an offset in a file is a signed number of 64 bits
 
 _DURATION = re.compile(r"(?i)^\s*(\d+(?:\.\d+)?)\s*(ms|us|s|m|h|d)?\s*$")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_LARGEST_SHOWN = 999.5  # larger values would be rounded to 1000, and are shown in the next unit
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 
@@ -62,7 +63,7 @@ def format_size(size_bytes: float) -> str:
     """Format a size in binary units (B to TiB) with three significant digits, e.g. `1.5 GiB`, `512 MiB` or `0 B`."""
     value = float(size_bytes)
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if abs(value) < 1024 or unit == "TiB":
+        if abs(value) < 1023.5 or unit == "TiB":
             return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.3g} {unit}"
         value /= 1024
     raise AssertionError("unreachable")
@@ -88,7 +89,7 @@ def format_rate(bytes_per_second: float) -> str:
     """Format a bandwidth in decimal units, as disk vendors do, for example as `183 MB/s`."""
     value = float(bytes_per_second)
     for unit in ("B/s", "kB/s", "MB/s", "GB/s"):
-        if abs(value) < 1000 or unit == "GB/s":
+        if abs(value) < _LARGEST_SHOWN or unit == "GB/s":
             return f"{_three_digits(value)} {unit}"
         value /= 1000
     raise AssertionError("unreachable")
@@ -97,7 +98,7 @@ def format_rate(bytes_per_second: float) -> str:
 def format_count(value: float) -> str:
     """Format a count or a rate of operations with three significant digits, e.g. `131`, `14.8k` or `1.20M`."""
     for unit in ("", "k", "M", "G"):
-        if abs(value) < 1000 or unit == "G":
+        if abs(value) < _LARGEST_SHOWN or unit == "G":
             return f"{_three_digits(value)}{unit}"
         value /= 1000
     raise AssertionError("unreachable")
@@ -110,9 +111,9 @@ def format_number_of(count: int, word: str) -> str:
 
 def format_duration(seconds: float) -> str:
     """Format a duration in a suitable unit, for example as `266 ns`, `1.25 ms`, `2.0 s` or `1 h 12 min`."""
-    if seconds < 60:
+    if seconds < 59.95:
         for factor, unit in ((1e9, "ns"), (1e6, "µs"), (1e3, "ms")):
-            if abs(seconds) * factor < 1000:
+            if abs(seconds) * factor < _LARGEST_SHOWN:
                 return f"{_three_digits(seconds * factor)} {unit}"
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -123,6 +124,6 @@ def format_duration(seconds: float) -> str:
 
 
 def _three_digits(value: float) -> str:
-    if abs(value) >= 100:
+    if abs(value) >= 99.95:
         return f"{value:.0f}"
-    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+    return f"{value:.1f}" if abs(value) >= 9.995 else f"{value:.2f}"

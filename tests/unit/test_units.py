@@ -59,3 +59,14 @@ def test_figures_have_three_digits_and_a_unit() -> None:
     assert [format_size(value) for value in (0, 512 * 2**20, 1.5 * 2**30)] == ["0 B", "512 MiB", "1.5 GiB"]
     durations = [2.66e-7, 0.00125, 2.0, 150, 4320]
     assert [format_duration(value) for value in durations] == ["266 ns", "1.25 ms", "2.0 s", "2 min 30 s", "1 h 12 min"]
+
+
+def test_a_value_that_is_rounded_up_to_the_next_unit_is_shown_in_that_unit() -> None:
+    assert [format_count(value) for value in (999.4, 999.6, 999_970, 9.996, 99.96)] == [
+        "999", "1.00k", "1.00M", "10.0", "100",
+    ]  # fmt: skip
+    assert [format_rate(value) for value in (999.4e6, 999.97e6)] == ["999 MB/s", "1.00 GB/s"]
+    assert [format_size(value) for value in (2**30 - 2**20, 2**30 - 1)] == ["1023 MiB", "1 GiB"]
+    assert [format_duration(value) for value in (9.9997e-3, 0.9997, 59.94, 59.97)] == [
+        "10.0 ms", "1.0 s", "59.9 s", "1 min",
+    ]  # fmt: skip

@@ -105,6 +105,15 @@ def marks_text(cells: Iterable[Measured]) -> str | None:
     return ", ".join(f"{MARKS[verdict]} {verdict}" for verdict in verdicts) or None
 
 
+def means_text(cells: Iterable[Measured]) -> str | None:
+    """Return a note if one of these results looks different in the results table, otherwise None."""
+    for each in cells:
+        in_table = each.cell.interval(each.metric)
+        if in_table is not None and value_text(in_table.mean, each.metric) != value_text(each.figure.mean, each.metric):
+            return "the results are geometric means of the trials; the results table shows arithmetic means"
+    return None
+
+
 def changing_lines(changing: Mapping[str, Iterable[str]]) -> Iterator[Text]:
     """Yield sentences listing the cells or layouts whose rate changes during trials, grouped by kind of change."""
     tenths = "so the test uses the slowest or fastest tenth of any trial"
@@ -236,10 +245,12 @@ def _notes(comparison: Comparison) -> Iterator[Text]:
         if alone:
             why = f"no interval, because A or B has a single {what}"
             yield Text(f"{why}: {_places(alone)}; measure with {more} or more")
-    marks = marks_text(side for cell in cells for side in (cell.a, cell.b))
-    if marks:
+    shown = [side for cell in cells for side in (cell.a, cell.b)]
+    if marks := marks_text(shown):
         yield Text(f"{marks}: {_show(comparison)}")
-    if legend := emulated_legend(side.cell for cell in cells for side in (cell.a, cell.b)):
+    if means := means_text(shown):
+        yield Text(means)
+    if legend := emulated_legend(side.cell for side in shown):
         yield Text(legend)
 
 

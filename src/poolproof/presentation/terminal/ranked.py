@@ -148,10 +148,12 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     yield from _ties(ranking)
     if ranking.in_place:
         yield Text(compared.in_place_text(", ".join(ranking.in_place)))
-    marks = compared.marks_text(cell for each in ranking.ranked for cell in each.entry.cells.values())
-    if marks:
+    shown = [cell for each in ranking.ranked for cell in each.entry.cells.values()]
+    if marks := compared.marks_text(shown):
         yield Text(f"{marks}: see poolproof show {as_word(ranking.run.path)}")
-    if legend := emulated_legend(cell.cell for each in ranking.ranked for cell in each.entry.cells.values()):
+    if means := compared.means_text(shown):
+        yield Text(means)
+    if legend := emulated_legend(cell.cell for cell in shown):
         yield Text(legend)
     if ranking.excluded:
         yield Text("\nleft out:", style="bold")
