@@ -213,7 +213,7 @@ class MeanError:
     @property
     def is_zero(self) -> bool:
         """True if the error is 0, because the samples agree to the last digit."""
-        return not self.estimated and self.known[0][0] == 0
+        return not (self.estimated or self._normal_parts)
 
     def tail(self, distance: float) -> float:
         """Return the probability that the error is at least `distance`."""
@@ -242,19 +242,23 @@ class MeanError:
     def _reach_of_normals(self, risk: float) -> float:
         """Return `reach` without an estimated part, by Newton's method.
 
-        From 0, its steps never go too far, because the tail is a convex function of the distance.
+        From 0, its steps never go too far, because the tail is a convex function of the distance. The reach is 0 if the
+        error is 0 with a probability of more than 1 - 2 risk.
         """
         reach, step = 0.0, math.inf
         while step > 1e-7 * reach:
             density = sum([half * scale * math.exp(-((reach * scale) ** 2)) for scale, half in self._normal_parts])
             step = (self.tail(reach) - risk) * math.sqrt(math.pi) / (2 * density)
             reach += step
-        return reach
+        return max(0.0, reach)
 
     @cached_property
     def _normal_parts(self) -> Points:
-        """The distribution as a sum of normal distributions: for each, 1/√(2 variance) and half its weight."""
-        return tuple((1 / math.sqrt(2 * variance), 0.5 * weight) for variance, weight in self.known)
+        """The distribution as a sum of normal distributions: for each, 1/√(2 variance) and half its weight.
+
+        Points without variance are left out, because they add nothing to the tail.
+        """
+        return tuple((1 / math.sqrt(2 * variance), 0.5 * weight) for variance, weight in self.known if variance)
 
     def _tail_at(self, variance: float, distance: float) -> float:
         total = variance + self.estimated
@@ -304,17 +308,18 @@ def summed(one: Points, other: Points) -> Points:
 
 
 def condensed(points: Sequence[tuple[float, float]]) -> Points:
-    """Return the distribution with at most 32 points."""
-    positive = [variance for variance, _ in points if variance > 0] or [1.0]
+    """Return the distribution with at most 32 positive variances. A variance of 0 remains a point of its own."""
+    positive = [variance for variance, _ in points if variance]
+    if len(positive) < len(points):
+        zero = math.fsum(weight for variance, weight in points if not variance)
+        return ((0.0, zero), *(condensed([point for point in points if point[0]]) if positive else ()))
     least = min(positive)
     base = math.log(least)
-    step = (math.log(max(positive)) - base) / _MOST_POINTS
-    if step <= 0:
-        return ((points[0][0], 1.0),)
+    width = (math.log(max(positive)) - base) / _MOST_POINTS or 1.0
     totals, weights = [0.0] * _MOST_POINTS, [0.0] * _MOST_POINTS
     log, last = math.log, _MOST_POINTS - 1
     for variance, weight in points:
-        at = min(last, int((log(variance) - base) / step)) if variance > least else 0
+        at = min(last, int((log(variance) - base) / width))
         totals[at] += variance * weight
         weights[at] += weight
     return tuple((total / weight, weight) for total, weight in zip(totals, weights, strict=True) if weight)
