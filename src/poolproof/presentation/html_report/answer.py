@@ -252,9 +252,10 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
 def _repeat(ranking: Ranking) -> Iterator[str]:
     """Yield a sentence that predicts how much the two best layouts would differ if the run were repeated."""
     for each in ranking.ranked[1:2]:
-        if each.to_leader is not None and each.to_leader.error is not None and not each.entry.untested:
+        repeated = None if each.entry.untested else ranking.repeated(each)
+        if repeated is not None:
             names = f"{each.entry.layout} vs {ranking.ranked[0].entry.layout}"
-            shown, units = range_text(each.to_leader.repeated), units_of(ranking.run)
+            shown, units = range_text(repeated), units_of(ranking.run)
             yield f"95% prediction interval for a repeat with the same number of {units}: {shown} ({names})."
 
 

@@ -285,6 +285,18 @@ def test_a_repeat_is_covered_although_the_same_trials_chose_the_leader(tmp_path:
     assert covered >= 26
 
 
+def test_the_page_and_rank_print_the_same_prediction_interval(tmp_path: Path) -> None:
+    """The page once left out the correction for the choice of the leader, so its interval was narrower."""
+    near: Values = {**CLEAR, ("pair", "reads"): [905.0, 930.0, 890.0], ("union", "reads"): [700.0, 735.0, 690.0]}
+    run = load_run(make_run(tmp_path / "r", near, record=changed(CAMPAIGN + "goal: reads\n")))
+    out = StringIO()
+    print_ranking(Console(file=out, width=200), rank(run, READS, metric=None, effect=0.02))
+    printed = re.search(r"relative to one: pair (\S+ … \S+);", out.getvalue())
+    assert printed is not None
+    shown = next(line for line in answer(run).rest if "prediction" in line)
+    assert shown.endswith(f": {printed[1]} (pair vs one).")
+
+
 @pytest.mark.timeout(60)
 def test_a_run_with_very_many_layouts_is_an_error_and_does_not_hang(tmp_path: Path, message: Message) -> None:
     names = [f"l{number}" for number in range(700)]
