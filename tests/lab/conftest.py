@@ -13,7 +13,7 @@ import pytest
 from poolproof.campaign.model import DeviceSource, Emulated, LoopFile, Qcow2
 from poolproof.campaign.yaml import read_campaign
 from poolproof.lab.build import build, recipe_here
-from poolproof.lab.labs import lab_folder
+from poolproof.lab.home import lab_folder
 
 from .machine import Machine, new_name
 from .places import CAMPAIGNS, EXPERIMENTS, ZFS

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from poolproof.lab import labs
-from poolproof.lab.labs import lab_folder
+from poolproof.lab.home import lab_folder
 from poolproof.lab.reach import reach_host
 from tests.loop.command import Answer, Started, ask
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.lab.labs import lab_folder
+from poolproof.lab.home import lab_folder
 from poolproof.lab.reach import reach_host
 from tests.loop.command import Started
 from tests.loop.testbed import judged

@@ -189,9 +189,3 @@ def _write_synced(file: IO[bytes], content: bytes) -> None:
     file.write(content)
     file.flush()
     os.fsync(file.fileno())
-
-
-def cache_folder(name: str) -> Path:
-    """Return $XDG_CACHE_HOME/poolproof/NAME or ~/.cache/poolproof/NAME, which need not exist."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / name

@@ -18,7 +18,8 @@ from poolproof.errors import BuildError, HostError, UsageError
 from poolproof.files.reading import NOT_THE_JSON
 from poolproof.hosts.local import LocalHost
 from poolproof.lab.disks import LabDisk
-from poolproof.lab.labs import Image, is_running, lab_folder, last_words, owned_by_lab, public_key
+from poolproof.lab.home import lab_folder
+from poolproof.lab.labs import Image, is_running, last_words, owned_by_lab, public_key
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.undo import undo_all

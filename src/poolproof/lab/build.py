@@ -17,7 +17,8 @@ from poolproof import process
 from poolproof.errors import CommandError, HostError
 from poolproof.lab.apt import ETC_APT, Offer, PrivateApt, codename_of, configured, for_image
 from poolproof.lab.contents import ABOUT, components, lacking
-from poolproof.lab.labs import BUILD, Image, image_named, images, lab_folder, locked, require
+from poolproof.lab.home import lab_folder
+from poolproof.lab.labs import BUILD, Image, image_named, images, locked, require
 from poolproof.lab.recipe import SERIES, SIGNS, Recipe, build_command, build_mode, check_series, scratch
 from poolproof.units import format_size
 

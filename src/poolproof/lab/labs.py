@@ -21,8 +21,8 @@ from poolproof import process
 from poolproof.errors import HostError, UsageError, as_word
 from poolproof.facts.machine import mark_of
 from poolproof.files.reading import NOT_THE_JSON
-from poolproof.files.writing import cache_folder
 from poolproof.hosts.local import LocalHost
+from poolproof.lab.home import lab_folder
 from poolproof.provision.journal import Journal
 from poolproof.provision.undo import undo_all
 from poolproof.undos import Owned
@@ -285,21 +285,6 @@ def _begun(pid: int) -> str:
         return "" if fields[0] in "ZX" else fields[19]
     except (OSError, IndexError):
         return ""
-
-
-def lab_folder() -> Path:
-    """Return the folder for labs and images: $XDG_CACHE_HOME/poolproof/lab or ~/.cache/poolproof/lab.
-
-    If it does not exist, it is created, and only this user can access it. Raises a HostError if it can't be created.
-    """
-    folder = cache_folder("lab")
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise HostError(
-            f"{folder} cannot be created: {error.strerror}", "set XDG_CACHE_HOME to a folder that you can write to"
-        ) from None
-    return folder
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from poolproof.hosts.local import LocalHost
 from poolproof.lab import labs
 from poolproof.lab.boot import Acceleration, Boot, boot
 from poolproof.lab.disks import LabDirectories, in_ram, plan_disks
+from poolproof.lab.home import lab_folder
 from poolproof.lab.labs import Image, Lab, LabRecord, OwnerProcess
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
@@ -153,7 +154,7 @@ def _take_folder(name: str) -> Path:
     Raises a HostError if a lab with this name is running or starting, or if the folder cannot be created.
     """
     folder = labs.folder_of(name)
-    with labs.locked(labs.lab_folder(), "machines", "is starting a lab", _LOCK_S):
+    with labs.locked(lab_folder(), "machines", "is starting a lab", _LOCK_S):
         if folder.exists():
             _clear(folder)
         try:
@@ -161,7 +162,7 @@ def _take_folder(name: str) -> Path:
             (folder / "starter").write_bytes(msgspec.json.encode(labs.this_process()))
             (folder / "journal.jsonl").touch()
         except OSError as error:
-            hint = f"ls -ld {labs.lab_folder()}; df -h {labs.lab_folder()}"
+            hint = f"ls -ld {lab_folder()}; df -h {lab_folder()}"
             raise HostError(f"{folder} cannot be created: {error.strerror}", hint) from None
     return folder
 

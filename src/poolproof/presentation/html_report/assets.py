@@ -13,7 +13,8 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from poolproof.errors import RunError
-from poolproof.files.writing import cache_folder, write_output
+from poolproof.files.cache import own_cache
+from poolproof.files.writing import write_output
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.terminal.visible import visible, visible_texts
 from poolproof.presentation.terminal.words import MARKS
@@ -97,9 +98,12 @@ def vega_script() -> str:
     """Return about 900 kB of JavaScript that defines `vegaEmbed` and can be embedded in a script element.
 
     vl-convert includes Vega, Vega-Lite and Vega-Embed, but needs several seconds to bundle them. The bundle is
-    therefore cached for each user. The cached file's name contains a digest, which reveals a damaged file.
+    therefore cached for each user, unless other users could change the cache. The cached file's name contains a digest,
+    which reveals a damaged file.
     """
-    folder = cache_folder("page")
+    folder = own_cache("page")
+    if folder is None:
+        return _bundled()
     name = f"vega-{version('vl-convert-python')}"
     for path in sorted(folder.glob(f"{name}-*.js")):
         with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -108,7 +112,6 @@ def vega_script() -> str:
                 return text
     text = _bundled()
     with contextlib.suppress(OSError):  # if caching fails, the next page just takes longer
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_output(folder / f"{name}-{_digest(text)}.js", text.encode(), lasting=False)
     return text
 

@@ -17,8 +17,9 @@ from typing import Any
 import msgspec
 
 from poolproof.errors import PoolproofError
+from poolproof.files.cache import own_cache
 from poolproof.files.reading import read_regular
-from poolproof.files.writing import cache_folder, write_output
+from poolproof.files.writing import write_output
 from poolproof.results.query import copies, views
 from poolproof.results.query.find_runs import FoundRun
 from poolproof.results.runs.loading import load_run
@@ -36,8 +37,8 @@ def known_rows(runs: Iterable[FoundRun]) -> list[_Row]:
     """Return the rows of `views.KNOWN_CELLS`, one for each cell. Runs that can't be loaded are left out."""
     found = tuple(runs)
     bytes_of_trials = sum(_size(run.trials_path) for run in found)
-    is_worth_storing = bytes_of_trials >= copies.WORTH_IT_BYTES
-    return [(run.name, *row) for run in found for row in (_stored(run) if is_worth_storing else _computed(run))]
+    cache = own_cache("query") if bytes_of_trials >= copies.WORTH_IT_BYTES else None
+    return [(run.name, *row) for run in found for row in (_stored(run, cache) if cache else _computed(run))]
 
 
 def _computed(run: FoundRun) -> list[_Row]:
@@ -48,21 +49,20 @@ def _computed(run: FoundRun) -> list[_Row]:
     return [views.known_values(cell) for cell in (*loaded.cells, *loaded.bare)]
 
 
-def _stored(run: FoundRun) -> list[_Row]:
+def _stored(run: FoundRun, cache: Path) -> list[_Row]:
     """Return the stored rows of a run. If there are none, compute and store them.
 
     Rows are not stored if a file of the run changes in the meantime. Errors are ignored, because the file is only a
     cache.
     """
-    path = _path(run)
+    path = cache / _name(run)
     with contextlib.suppress(OSError, msgspec.DecodeError):
         rows = _decoder().decode(read_regular(path))
         os.utime(path)
         return rows
     rows = _computed(run)
     with contextlib.suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if _path(run) == path:
+        if _name(run) == path.name:
             write_output(path, msgspec.msgpack.encode(rows), lasting=False)
     return rows
 
@@ -76,9 +76,9 @@ def _decoder() -> msgspec.msgpack.Decoder[list[_Row]]:
     return msgspec.msgpack.Decoder(list[row])
 
 
-def _path(run: FoundRun) -> Path:
+def _name(run: FoundRun) -> str:
     stats = (_modules(), str(run.path), [_stat(run.path / name) for name in _SOURCES])
-    return cache_folder("query") / f"{hashlib.sha256(repr(stats).encode()).hexdigest()[:32]}{SUFFIX}"
+    return f"{hashlib.sha256(repr(stats).encode()).hexdigest()[:32]}{SUFFIX}"
 
 
 @functools.cache

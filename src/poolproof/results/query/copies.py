@@ -8,11 +8,12 @@ not found.
 import contextlib
 import hashlib
 import os
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from poolproof.files.writing import cache_folder
+from poolproof.files.cache import own_cache
 from poolproof.results.query import views
 
 WORTH_IT_BYTES = 16_000_000
@@ -20,11 +21,14 @@ WORTH_IT_BYTES = 16_000_000
 GROUP_BYTES = 16_000_000
 _UNUSED_S = 30 * 86_400.0
 _FORM = f"2 {views.RAW}"
+_OWN = re.compile(r"\.?[0-9a-f]{32}\.(cells|parquet(\.\d+)?)|\.part-[0-9a-f]+")
 
 
 def find(files: Iterable[Path]) -> tuple[tuple[Path, ...], frozenset[Path]]:
     """Return the existing copies, and the files that need not be read because of them."""
-    found = {copy: group for group in _groups(files) if (copy := _copy_of(group)).is_file()}
+    groups = list(_groups(files))
+    cache = own_cache("query") if groups else None
+    found = {copy: group for group in groups if cache and (copy := cache / _name_of(group)).is_file()}
     for copy in found:
         with contextlib.suppress(OSError):
             os.utime(copy)
@@ -45,35 +49,40 @@ def keep(files: Sequence[Path]) -> None:
 
     oldest = time.time() - _UNUSED_S
     with contextlib.suppress(OSError, duckdb.Error):
+        cache = own_cache("query")
+        if cache is None:
+            return
         for group in _groups(files):
-            if not _copy_of(group).is_file():
-                _make(group)
-        for path in cache_folder("query").iterdir():
-            if path.stat().st_mtime < oldest:  # its files have probably changed or been deleted
+            if not (cache / _name_of(group)).is_file():
+                _make(group, cache)
+        for path in cache.iterdir():
+            is_own = _OWN.fullmatch(path.name) is not None
+            if is_own and path.lstat().st_mtime < oldest:  # its files have probably changed or been deleted
                 path.unlink(missing_ok=True)
 
 
 def worth_keeping(files: Iterable[Path]) -> bool:
     """True if at least one complete group of files has no copy yet."""
-    return any(not _copy_of(group).is_file() for group in _groups(files))
+    groups = list(_groups(files))
+    cache = own_cache("query") if groups else None
+    return cache is not None and any(not (cache / _name_of(group)).is_file() for group in groups)
 
 
-def _make(group: Sequence[Path]) -> None:
+def _make(group: Sequence[Path], cache: Path) -> None:
     """Write the copy to a temporary file, then rename that to its final name.
 
     If one of the original files has changed in the meantime, the temporary file is deleted instead.
     """
     import duckdb
 
-    copy = _copy_of(group)
-    copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    copy = cache / _name_of(group)
     partial = copy.with_name(f".{copy.name}.{os.getpid()}")
     try:
         with duckdb.connect(config={"memory_limit": "600MB", "autoload_known_extensions": "false"}) as connection:
             connection.execute("set preserve_insertion_order = false")
             lines = views.read_lines([str(path) for path in group])
             connection.execute(f"copy ({lines}) to {views.literal(str(partial))} (format parquet, compression lz4)")
-        if _copy_of(group) == copy:
+        if _name_of(group) == copy.name:
             partial.rename(copy)
     finally:
         partial.unlink(missing_ok=True)
@@ -94,6 +103,6 @@ def _groups(files: Iterable[Path]) -> Iterator[tuple[Path, ...]]:
             group, bytes_in_group = [], 0
 
 
-def _copy_of(group: Sequence[Path]) -> Path:
+def _name_of(group: Sequence[Path]) -> str:
     stats = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in group]
-    return cache_folder("query") / f"{hashlib.sha256(repr((_FORM, stats)).encode()).hexdigest()[:32]}.parquet"
+    return f"{hashlib.sha256(repr((_FORM, stats)).encode()).hexdigest()[:32]}.parquet"

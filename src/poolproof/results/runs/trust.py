@@ -9,12 +9,10 @@ import stat
 from pathlib import Path
 
 from poolproof.errors import RunError, as_word
-from poolproof.files.access_lists import GROUP, UNKNOWN, read_lists, trusted_users, writers
-from poolproof.files.folder import HARD_LINK
-from poolproof.files.fuse_mounts import fuse_mounters
+from poolproof.files.access_lists import trusted_users
+from poolproof.files.owners import entry_fault, folder_fault, parent_fault
 
 _FILES = ("run.json", "journal.jsonl", "campaign.yaml", "trials.jsonl", ".lock")
-_ACL = "system.posix_acl_access"
 _MOST_LINKS = 40  # as in the kernel
 
 
@@ -72,7 +70,7 @@ def _path_fault(path: Path) -> str | None:
     folder, parts, links = Path("/"), list(path.parts[1:]), 0
     while parts:
         name = parts.pop(0)
-        if (reason := _parent_fault(folder)) is not None:
+        if (reason := parent_fault(folder)) is not None:
             return reason
         entry = folder.parent if name == ".." else folder / name
         try:
@@ -99,21 +97,12 @@ def distrust(real: Path) -> str | None:
     `real`: the directory's path, with all symbolic links resolved.
     """
     try:
-        mountinfo = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
-        for point, user in fuse_mounters(str(real), mountinfo):
-            if user not in trusted_users():
-                return f"user {user} has mounted a FUSE file system at {point}, and can change everything in it"
-        for parent in reversed(real.parents):
-            if not parent.exists():
-                return None
-            if (reason := _parent_fault(parent)) is not None:
-                return reason
-        for each in (real, *(real / name for name in _FILES)):
-            if (reason := _fault(each, is_folder=each == real)) is not None:
-                return reason
+        if not real.parent.exists():
+            return folder_fault(real)
+        faults = (folder_fault(real), *(entry_fault(real / name, is_folder=False) for name in _FILES))
+        return next((reason for reason in faults if reason is not None), None)
     except OSError as error:
         return f"{error.filename} cannot be examined: {error.strerror}"
-    return None
 
 
 def is_public(path: Path) -> bool:
@@ -123,61 +112,4 @@ def is_public(path: Path) -> bool:
         folders = all(folder.stat().st_mode & stat.S_IXOTH for folder in (real, *real.parents))
         return folders and bool((real / "run.json").stat().st_mode & stat.S_IROTH)
     except OSError:
-        return False
-
-
-def _parent_fault(path: Path) -> str | None:
-    found = path.stat()
-    if found.st_uid not in trusted_users():
-        return f"{path} belongs to user {found.st_uid}, who can put another directory there"
-    if _others_write(path, found) and not found.st_mode & stat.S_ISVTX:
-        return f"other users can write to {path} and put another directory there"
-    return _list_fault(path, found)
-
-
-def _fault(path: Path, *, is_folder: bool) -> str | None:
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return None
-    if not (stat.S_ISDIR if is_folder else stat.S_ISREG)(found.st_mode):
-        return f"{path} is not a {'directory' if is_folder else 'regular file'}"
-    if found.st_uid not in trusted_users():
-        return f"{path} belongs to user {found.st_uid}"
-    if not is_folder and found.st_nlink > 1:
-        return f"{path} has {HARD_LINK}"
-    return f"other users can write to {path}" if _others_write(path, found) else _list_fault(path, found)
-
-
-def _list_fault(path: Path, found: os.stat_result) -> str | None:
-    """Return the reason if an NFSv4 access control list allows another user to write, or can't be interpreted.
-
-    Otherwise, return None.
-    """
-    for name, value in read_lists(path).items():
-        is_private = found.st_gid in (0, found.st_uid)
-        for who in writers(name, value, trusted_users(), sticky=bool(found.st_mode & stat.S_ISVTX)):
-            if who == UNKNOWN:
-                return (
-                    f"poolproof can't interpret the access control list of {path} ({name}), so others may write to it"
-                )
-            if who != GROUP or not is_private:
-                return f"the access control list of {path} ({name}) allows {who} to write to it"
-    return None
-
-
-def _others_write(path: Path, found: os.stat_result) -> bool:
-    """True if the group, others or an access control list have write permission.
-
-    Root's group is ignored, and so is a group with the same ID as the owner, because it is assumed to contain only the
-    owner. With an access control list, no group is ignored.
-    """
-    is_private = found.st_gid in (0, found.st_uid) and not _has_acl(path)
-    return bool(found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not is_private))
-
-
-def _has_acl(path: Path) -> bool:
-    try:
-        return _ACL in os.listxattr(path)
-    except OSError:  # the file system has none
         return False
