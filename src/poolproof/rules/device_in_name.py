@@ -1,12 +1,16 @@
 """A device given as the job name."""
 
+import re
+
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
+
+_PATH = re.compile(r"/|\$\{?\w+\}?/")  # /srv/file, and $DIR/file in a script
 
 
 def _in_job(case: Case) -> Findings:
     for job in case.jobs:
-        if not job.name.startswith("/") or fio_job(job).filename is not None:
+        if not _PATH.match(job.name) or fio_job(job).filename is not None:
             continue
         is_device = job.name.startswith("/dev/")
         device = f"fio uses that device if it exists, and otherwise the file {job.name}.0.0, which is in RAM"
@@ -26,8 +30,8 @@ RULE = Rule(
         "tests a new file in /dev, which is in RAM."
     ),
     shows=(
-        "In a job: a name that starts with a slash, and no filename. The finding is only a note, because fio creates "
-        "the new file in the directory that the name points to."
+        "In a job: a name that starts with a slash, or with a variable and a slash, and no filename. The finding is "
+        "only a note, because fio creates the new file in the directory that the name points to."
     ),
     error="fio tests a different target than intended.",
     fix="add --filename=/dev/disk/by-id/…",
@@ -38,7 +42,7 @@ RULE = Rule(
     ),
     in_job=_in_job,
     options=("name",),
-    fixed_options=lambda _case, job: {"filename": job.name},
+    fixed_options=lambda _case, job: {} if "$" in job.name else {"filename": job.name},
     cleared_by_byte_count=False,
     commands="fio --name=/trap --rw=write --bs=4k --size=1m; ls -l",
 )

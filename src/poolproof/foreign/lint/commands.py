@@ -44,6 +44,7 @@ _FIO_IN_NAME = re.compile(r"(?<![a-z])fio(?![a-z])|fio[-_A-Z]", re.IGNORECASE)
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
 _SEARCHES = frozenset({"pgrep", "pkill", "killall", "grep", "egrep", "man"})  # these search for a command
+_OWN_BUILD = re.compile(r"^(?!/(?:usr/)?(?:local/)?s?bin/).*/")  # a fio that is not installed
 _EDITORS = frozenset({"sed", "envsubst", "awk", "perl", "tr"})  # these change a job file that is piped into them
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh", "eval"})  # these run a quoted command in the same directory
 _SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has already parsed these
@@ -162,9 +163,13 @@ def _in_yaml(text: str, surroundings: JobEnvironment, variables: Mapping[str, st
         if has_fio_options(block.text):
             job_file = with_values(block.text, variables)
             yield unit_of_job_file(job_file, surroundings, first_line=above + block.line)
+    before: list[ShellWord] = []
     for items in lists_in(text):
         words = [ShellWord(with_values(item.text, variables), 0, 0, above + item.line) for item in items]
-        calls = tuple(_of_list(words))
+        # `command: [fio]` and `args: [--name=a]` are one command
+        is_split = len(before) == 1 and place_of_fio([before[0].text, "--name"]) == 0 and words[0].text.startswith("-")
+        calls = tuple(_of_list([*before, *words] if is_split else words))
+        before = words
         yield from calls or (unit for word in words for unit in _of_quoted(word, variables, PLACES, 0))
     for arguments in arguments_in(text):
         for command in read_script(" ".join(arguments.text.split()), variables).commands[:1]:
@@ -290,6 +295,7 @@ def _of_commands(
             if is_definition(words) and not unit.jobs:  # FIO := fio --direct=1
                 continue
             unit = replace(unit, jobs=jobs_in(words[place].folder, _on_system(words[place].text, unit.jobs)))
+            unit = replace(unit, is_own_build=_OWN_BUILD.search(words[place].text) is not None)
             unit = run_by(runner[: place + 1 + len(runner) - len(words)], unit, places)
             if unit.jobs or unit.files or unit.problems or unit.unknown_words:
                 yield unit

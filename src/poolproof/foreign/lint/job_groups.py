@@ -120,8 +120,7 @@ def files_of(job: Job) -> JobFiles | None:
         and job.text("opendir") is None
         and part.clones * part.files <= _MOST_NAMED
     ):
-        stem = job.name.replace("/", "_")
-        names = tuple(f"{stem}.{clone}.{number}" for clone in range(part.clones) for number in range(part.files))
+        names = tuple(f"{job.name}.{clone}.{number}" for clone in range(part.clones) for number in range(part.files))
     files = tuple(map(job.path, names))
     if (
         not part.may_use_page_cache

@@ -87,6 +87,7 @@ class FioCall:
     `ends_after`: the time after which the script ends fio (`timeout 60 fio …`), as written (`60`, `5m`, `$LIMIT`).
     Empty if nothing ends it.
     `is_expanded`: True if a shell or another program replaces variables in the job file before fio reads it.
+    `is_own_build`: True if the command runs a fio outside of the usual directories, which may have options of its own.
     `called_at`: the line on which the script calls the function that contains the call with these arguments, or 0.
     `runs_at`: the line on which fio runs: that of the command that runs a job file written by an earlier command of the
     script, or that of the call of the function.
@@ -106,6 +107,7 @@ class FioCall:
     runs_in: RunsIn = ""
     ends_after: str = ""
     is_expanded: bool = False
+    is_own_build: bool = False
     called_at: int = 0
     runs_at: int = 0
 

@@ -133,7 +133,7 @@ def _problem(
         fix = problem.fix or (_HOW_TO_LIST if problem.option else _HOW_TO_CHECK)
         yield Diagnostic(source, problem.line, _REFUSED, "error", problem.message, fix)
     else:
-        has_own_options = any(is_external(job.engine) for job in unit.jobs)
+        has_own_options = unit.is_own_build or any(is_external(job.engine) for job in unit.jobs)
         severity: Severity = "note" if has_own_options else "warning"
         yield Diagnostic(source, problem.line, _UNKNOWN, severity, problem.message, _HOW_TO_LIST)
 
@@ -146,7 +146,12 @@ def _may_exist_elsewhere(text: str, unit: FioCall, fio: InstalledFio | None) -> 
     """
     here = (fio and fio.version) or ""
     another = any(not here.startswith(f"fio-{found['version']}") for found in _VERSION.finditer(text))
-    return another or bool(unit.unknown_words) or any(job.engine not in _FULLY_LISTED for job in unit.jobs)
+    return (
+        another
+        or unit.is_own_build
+        or bool(unit.unknown_words)
+        or any(job.engine not in _FULLY_LISTED for job in unit.jobs)
+    )
 
 
 def _complaint(source: str, unit: FioCall, complaint: Complaint, fio: InstalledFio) -> Diagnostic:

@@ -36,7 +36,7 @@ _WRAPS_FIO = re.compile(
 )
 _MAX_PASSES = 3
 _KEYWORDS = ("$", "do", "then", "else", "elif", "if", "while", "until", "{", "!", "time")
-_MOST_VALUES = 16
+_MOST_VALUES = 32
 _MOST_ALTERNATIVES = 4
 _MOST_RUNS = 32
 
@@ -155,7 +155,7 @@ def _is_known(words: Sequence[str]) -> bool:
 def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
     """Return the values of each loop variable, from loops over literal words, a range of numbers or an array.
 
-    A variable is left out if several loops use it with different values, if it has more than 16 values, or if one of
+    A variable is left out if several loops use it with different values, if it has more than 32 values, or if one of
     its values is not literal.
     """
     arrays = {
@@ -188,7 +188,7 @@ def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
 def _numbers(word: str) -> tuple[str, ...]:
     """Return the numbers to which `$(seq 1 4)` or `{1..4}` expands.
 
-    Any other word is returned unchanged, and so is a descending range or one of more than 16 numbers.
+    Any other word is returned unchanged, and so is a descending range or one of more than 32 numbers.
     """
     if brace := _BRACES.fullmatch(word):
         first, last, step = int(brace["first"]), int(brace["last"]), int(brace["step"] or 1)

@@ -50,6 +50,7 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
         ("0", "1"),
     ),
 }  # fmt: skip
+_PATHS = frozenset({"filename", "directory"})
 _NUMBERS = ("0", "1", "1g")
 """The values to try for options that `_VALUES` does not list."""
 
@@ -85,8 +86,18 @@ def possible_jobs(jobs: Jobs, *, has_unknown_words: bool) -> Iterator[Jobs]:
 
 def _filled(jobs: Jobs, values: Mapping[str, str], more: Mapping[str, str]) -> Jobs:
     filled = []
+    paths: list[str] = []
     for job in jobs:
         unknown = unknown_in(job)
         options = {name: values[name] if name in unknown else value for name, value in job.options.items()}
+        for name in unknown.keys() & _PATHS:
+            if job.options[name] not in paths:
+                paths.append(job.options[name])
+            options[name] += _suffix(paths.index(job.options[name]))
         filled.append(replace(job, options={**options, **more}) if unknown or more else job)
     return tuple(filled)
+
+
+def _suffix(number: int) -> str:
+    """Return a suffix that makes the paths in different variables differ, for files and for devices (`/dev/sdza`)."""
+    return chr(ord("a") + (number - 1) % 26) * ((number + 25) // 26)

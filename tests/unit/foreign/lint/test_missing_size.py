@@ -113,6 +113,12 @@ def test_a_job_without_a_size_on_an_unknown_machine(text: str, severity: str) ->
     assert found == severity
 
 
+def test_a_slash_in_a_name_is_a_directory() -> None:
+    """Measured with fio 3.33: --name=x/y writes x/y.0.0."""
+    [found] = [each.message for each in lint(source(f"fio --name=x/y {_UNSIZED}\n", "a.sh")) if "size" in each.message]
+    assert "the file x/y.0.0 already" in found
+
+
 @pytest.mark.parametrize(
     "text",
     [

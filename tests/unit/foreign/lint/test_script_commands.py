@@ -58,3 +58,36 @@ def test_a_file_with_an_unknown_path_is_not_called_a_device(value: str, word: st
 def test_eval_reads_quotes_in_a_variable() -> None:
     text = "C=\"fio --name='my job' --directory=/mnt --rw=write --bs=1m --size=8g\"\neval $C\n"
     assert [rule for _, _, rule in said(text, name="bench.sh")] == [_UNSYNCED]
+
+
+def test_files_in_different_variables_are_different_files() -> None:
+    text = "[global]\nrw=write\nbs=1m\nsize=4g\nend_fsync=1\n[a]\nfilename=${A}\n[b]\nfilename=${B}\n"
+    assert "shared-file-numjobs" not in rules(text)
+    assert "shared-file-numjobs" in rules(text.replace("${B}", "${A}"))
+    folders = text.replace("filename=", "filename=f\ndirectory=")
+    assert "shared-file-numjobs" not in rules(folders)
+    assert "shared-file-numjobs" in rules(folders.replace("${B}", "${A}"))
+
+
+def test_a_loop_over_many_values() -> None:
+    sizes = " ".join(f"{2**power}K" for power in range(20))
+    text = f"for bs in {sizes}; do\n  fio --name=a --filename=/mnt/f --rw=write --bs=$bs --size=8g --direct=1\ndone\n"
+    assert "unknown-variable" not in rules(text, name="bench.sh")
+    assert "unknown-variable" in rules(text.replace(" 2K", " 2K $more"), name="bench.sh")
+
+
+@pytest.mark.parametrize(("name", "is_path"), [("$DIR/a", True), ("${DIR}/a", True), ("/srv/a", True), ("$a", False)])
+def test_a_path_in_a_variable_as_the_name_of_a_job(name: str, is_path: bool) -> None:
+    text = f"fio --name={name} --rw=randread --size=8g --direct=1\n"
+    assert ("device-in-name" in rules(text, name="bench.sh")) == is_path
+    assert "device-in-name" not in rules(f"{text.strip()} --filename=/mnt/f\n", name="bench.sh")
+
+
+@pytest.mark.parametrize(
+    ("program", "severity"),
+    [("fio", "error"), ("/usr/bin/fio", "error"), ("./fio-appends/fio", "note"), ("$DIR/fio", "note")],
+)
+def test_an_option_of_another_build_of_fio(program: str, severity: str) -> None:
+    text = f"{program} --name=a --rw=randread --size=8g --direct=1 --zone_append=1\n"
+    found = [each for each in said(text, name="bench.sh") if each[2] in ("unknown-option", "refused-by-fio")]
+    assert [each[1] for each in found] == [severity]

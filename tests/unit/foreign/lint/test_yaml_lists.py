@@ -36,3 +36,12 @@ def test_a_list_ends_where_its_indentation_ends() -> None:
 @pytest.mark.parametrize("text", ["  command: --name=web --port=80\n", "  args: -v --name=x\n", "- [fio](x)\n"])
 def test_arguments_of_other_programs(text: str) -> None:
     assert rules(text, name="x.yaml") == {"no-job"}
+
+
+@pytest.mark.parametrize("options", ["--name=a, --rw=write, --size=8g", "--name=a, --size=8g, --readwrite=write"])
+def test_the_program_and_its_arguments_in_two_lists(options: str) -> None:
+    text = f'  command: ["/usr/bin/fio"]\n  args: [{options}]\n'
+    assert _UNSYNCED in rules(text, name="x.yaml")
+    assert _UNSYNCED not in rules(text.replace("write,", "read,").replace("write]", "read]"), name="x.yaml")
+    assert "misread-by-fio" in rules('  command: [fio]\n  args: ["--name=a", "-e X=1"]\n', name="x.yaml")
+    assert rules('  command: [server]\n  args: ["--name=a", "-e X=1"]\n', name="x.yaml") == {"no-job"}
