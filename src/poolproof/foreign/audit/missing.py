@@ -2,7 +2,7 @@
 
 A missing option is given the value most favourable to the job, so that no finding is based on a guess. fio's header
 line shows only the direction, block size, engine and depth. fio's JSON omits options without a value, such as
-`stonewall` and `refill_buffers`.
+`stonewall` and `refill_buffers`. A script may set options with variables (`--direct=$DIRECT`, `variable_options.py`).
 """
 
 from collections import Counter
@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.external_counters import counted_nothing
+from poolproof.foreign.audit.variable_options import has_variable_options, variable_options
 from poolproof.load.fio.job import Job, Jobs
 from poolproof.load.fio.load import part_of
 from poolproof.load.fio.pairing import FoundResult
@@ -41,15 +42,28 @@ def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
     if made.origin == "printed options":
         jobs = [_with(job, _assumed_for_printed(job, result)) for job in made.jobs]
         return tuple(_in_phases(jobs, result))
-    return made.jobs
+    has_others = made.origin == "command" and has_variable_options(made.text)
+    return tuple(_with_assumed(job, has_others=has_others) for job in made.jobs)
 
 
 def assumed_options(made: SourceCommand | None, jobs: Jobs) -> frozenset[str]:
     """Return the names of the options that `jobs_of` assumed. `jobs`: the jobs that `jobs_of` returned."""
     shown = made.jobs if made is not None else ()
     return frozenset(
-        name for job, other in zip(jobs, shown, strict=False) for name in job.options.keys() - other.options.keys()
+        name
+        for job, other in zip(jobs, shown, strict=False)
+        for name, value in job.options.items()
+        if other.options.get(name) != value
     )
+
+
+def _with_assumed(job: Job, *, has_others: bool) -> Job:
+    """Return a job of a command, with values for the options that the command sets with variables of a script.
+
+    `has_others`: True if a variable may contain other options, so that any option may be set.
+    """
+    assumed = variable_options(job, has_others=has_others)
+    return replace(job, options={**job.options, **assumed}) if assumed else job
 
 
 def _with(job: Job, assumed: dict[str, str]) -> Job:

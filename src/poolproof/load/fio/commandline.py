@@ -47,7 +47,8 @@ _MISSPELT = 0.7
 _EXITS = frozenset({"help", "version", "cmdhelp", "enghelp", "cpuclock-test", "crctest", "memcpytest", "server"})
 _NAMES_OF_PODS = ("-n", "--namespace", "-c", "--container", "--name", "--hostname")  # kubectl -n fio, but sudo -n fio
 _NUMBER = re.compile(r"^-\d")
-_WITH_VARIABLES = re.compile(r"(?:[\w./:=,@%+ -]|\$\w++|\$\{\w++\})++")
+_WITH_VARIABLES = re.compile(r"(?:[\w./:=,@%+ -]|\$\w++|\$\{\w++(?:\[[@*]\])?\})++")
+_IS_VARIABLE = re.compile(r"\$(?:\w+|\{\w+(?:\[[@*]\])?\})$").match
 JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
 JOB_FILE_NAME = re.compile(r"\.(?:fio|job|ini|cfg|conf|txt)$")
 
@@ -329,12 +330,12 @@ def _fio_arguments(words: Sequence[str]) -> list[str] | None:
 
 
 def _without_prose(arguments: Sequence[str]) -> Sequence[str]:
-    """Return the arguments without the words after the last option that are neither its value nor job files."""
+    """Return the arguments without the words after the last option, apart from its value, job files and variables."""
     options = [at for at, word in enumerate(arguments) if word.startswith(("-", *_DASHES))]
     if not options:
         return arguments
     end = options[-1] + (2 if takes_next(arguments[options[-1]]) else 1)
-    return [*arguments[:end], *(word for word in arguments[end:] if JOB_FILE_NAME.search(word))]
+    return [*arguments[:end], *(word for word in arguments[end:] if JOB_FILE_NAME.search(word) or _IS_VARIABLE(word))]
 
 
 def _is_call(words: Sequence[str]) -> bool:
