@@ -39,10 +39,11 @@ def measured_window(
     if load.ramp_s == 0 or result.timestamp_ms is None or not samples:
         return window
     ran_s = measured_ms(result) / 1000
-    ended_at_s = _ended_at_s(window, result.timestamp_ms / 1000 - clock_ahead_s, ran_s)
-    earliest_s = window.start.at_s + _first_delay_s(load, result)
+    latest_s = _ended_at_s(window, result.timestamp_ms / 1000 - clock_ahead_s, ran_s) - ran_s
+    delay_s = _first_delay_s(load, result)
+    earliest_s = max(window.start.at_s + delay_s, latest_s - delay_s / 2 if delay_s else 0.0)
     reported = [begins_s for each in statuses if (begins_s := each.at_s - each.ran_s) >= earliest_s]
-    return replace(window, start=reading_at(samples, min((*reported, ended_at_s - ran_s))))
+    return replace(window, start=reading_at(samples, min((*reported, latest_s))))
 
 
 def _ended_at_s(window: Window, reported_at_s: float, ran_s: float) -> float:
@@ -58,7 +59,7 @@ def _ended_at_s(window: Window, reported_at_s: float, ran_s: float) -> float:
 def _first_delay_s(load: Load, result: Outcome) -> float:
     """Return the shortest time from the generator's start to the end of a job's ramp, in seconds.
 
-    A report whose clock started earlier was written during a ramp.
+    By this time, the clock of a report that was written during a ramp started too early.
     """
     delays = [part.delay_ms / 1000 for part in result.parts if part.delay_ms is not None]
     return min(delays, default=load.ramp_s)

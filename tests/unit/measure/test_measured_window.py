@@ -54,6 +54,13 @@ def test_a_report_from_the_ramp_does_not_count() -> None:
     assert _begins_s((101.4, 0.5), _LATE, ramps_s=(0.0,)) == _STARTS_S, "without a ramp, it is the whole run"
 
 
+def test_a_report_from_a_ramp_that_is_shorter_than_the_start_of_fio_does_not_count() -> None:
+    """fio started at 100.95 s, and reported for the first time before its ramp of 200 ms ended."""
+    in_ramp = (101.1, 0.15)
+    assert _begins_s(in_ramp, _ON_TIME, _LATE, ramps_s=(0.2,)) == pytest.approx(101.15)
+    assert _begins_s(in_ramp, (101.3, 0.15), _LATE, ramps_s=(0.2,)) == pytest.approx(101.15)
+
+
 def test_the_window_begins_when_the_first_of_several_ramps_ends() -> None:
     assert _begins_s((101.8, 1.15), (102.2, 1.5), ramps_s=(0.5, 1.0)) == pytest.approx(100.65)
     assert _begins_s((102.2, 1.4), ramps_s=(0.5, 1.0)) == pytest.approx(100.7), "the first job has already ended"
