@@ -136,6 +136,7 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     claims, elimination = evaluate(campaign.expect, cells, across.widened), elimination_of(run.trials, campaign)
     limits = limits_of(cells, bare, campaign)
     if as_json:
+        variance = across.variance(speeds=True, claims=True)
         found = run_object(
             run.path,
             cells,
@@ -145,7 +146,8 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
             bare=bare,
             limits=limits,
             widened=across.widened,
-            earlier_runs=across.count,
+            earlier_runs=variance.runs,
+            unknown_between_runs=sorted(variance.unknown),
             changes=run.record.changes,
         )
         print_json(found)
@@ -168,7 +170,7 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     print_claims(out, claims)
     has_speeds = any(cell.layout == campaign.baseline for cell in cells) and len(campaign.layouts) > 1
     if has_speeds or claims:  # finding the earlier runs takes time
-        print_scope(out, across.count, has_speeds=has_speeds, has_claims=bool(claims))
+        print_scope(out, across, has_speeds=has_speeds, has_claims=bool(claims))
     print_shares(out, cells, all_of_them=disks, hint=f"poolproof show {as_word(run.path)} --disks")
     if cells and campaign.goal is not None and len(campaign.layouts) > 1:
         _print_ranking(out, run)

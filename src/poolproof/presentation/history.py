@@ -25,12 +25,12 @@ from poolproof.presentation.charts.metric_scale import (
 )
 from poolproof.presentation.html_report.assets import rendered, write_page
 from poolproof.presentation.terminal.words import per_cent_whole, speed_text, versions_text
-from poolproof.results.compare.earlier_runs import EarlierAmong, EarlierRuns
+from poolproof.results.compare.earlier_runs import EarlierAmong
 from poolproof.results.compare.measured import Measured
 from poolproof.results.compare.run_differences import run_differences
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
-from poolproof.statistics.comparison import LEAST_EFFECT, ComparisonDecision, Difference, decide
+from poolproof.statistics.comparison import LEAST_EFFECT, ComparisonDecision, decide
 from poolproof.statistics.intervals import Interval
 
 _SCRIPTS = ("words.js", "charts.js", "theme.js", "history.js")
@@ -173,19 +173,19 @@ def _changes(
 
     As in `compare`, all cells that are compared with the same earlier run are tested together.
     """
-    groups: dict[int, dict[_Key, Difference]] = {}
-    known: dict[int, EarlierRuns] = {}
+    groups: dict[int, dict[_Key, tuple[Measured, Measured]]] = {}
     for key, each in now.items():
         if key in last and last[key][1].metric == each.metric:
             since, before = last[key]
-            if since not in known:
-                known[since] = earlier.of(runs[since].run)
-            groups.setdefault(since, {})[key] = known[since].apart(each, before, same_run=False)
-    return {
-        key: ChangePoint(decision, apart.interval, since, known[since].count)
-        for since, group in groups.items()
-        for (key, apart), decision in zip(group.items(), decide(list(group.values()), LEAST_EFFECT), strict=True)
-    }
+            groups.setdefault(since, {})[key] = each, before
+    found: dict[_Key, ChangePoint] = {}
+    for since, group in groups.items():
+        known = earlier.of(runs[since].run)
+        differences = known.all_apart(list(group.values()), same_run=False)
+        for key, apart, decision in zip(group, differences, decide(differences, LEAST_EFFECT), strict=True):
+            count = known.variance([group[key][0].metric]).runs
+            found[key] = ChangePoint(decision, apart.interval, since, count)
+    return found
 
 
 def differences_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:

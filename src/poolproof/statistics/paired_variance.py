@@ -80,13 +80,17 @@ def _estimated(pair: Pair, scatter: float) -> Pair:
 def _joint_error(one: Sampled, other: Sampled, correlation: float) -> Points:
     """Return the distribution of the sum of both means' variances, given the samples of both cells."""
     apart = math.sqrt(1 - correlation**2)
-    freedom = one.freedom + other.freedom
+    scatter, exp = other.prior.scatter, math.exp
+    steps = [(scatter * apart * z, 0.5 * z * z) for z in nodes(scatter * apart, other.freedom)]
+    half, least, factor = 0.5 * other.freedom, other.least**2, other.factor
     found = []
-    for x in nodes(one.prior.scatter, freedom):
+    for x in nodes(one.prior.scatter, one.freedom + other.freedom):
         log = 2 * math.log(one.prior.deviation) + one.prior.scatter * x
-        of_one = -0.5 * x * x + one.log_likelihood(log)
-        for z in nodes(other.prior.scatter * apart, other.freedom):
-            log_other = 2 * math.log(other.prior.deviation) + other.prior.scatter * (correlation * x + apart * z)
-            weight = of_one - 0.5 * z * z + other.log_likelihood(log_other)
-            found.append((one.error(math.exp(log)) + other.error(math.exp(log_other)), weight))
+        of_one, error = -0.5 * x * x + one.log_likelihood(log), one.error(exp(log))
+        centre = 2 * math.log(other.prior.deviation) + scatter * correlation * x
+        for step, square in steps:  # `log_likelihood` and `error` of the other cell, without the calls
+            log = centre + step
+            variance = exp(log)
+            weight = of_one - square - half * (log + other.variance / variance)
+            found.append((error + max(variance / (other.freedom + 1), least) * factor, weight))
     return condensed(normalized(found, _LEAST_WEIGHT))

@@ -8,7 +8,7 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.errors import UsageError, as_word
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metric_scale import result_text
-from poolproof.presentation.terminal.compared import in_place_text, units_of
+from poolproof.presentation.terminal.compared import in_place_text, run_variance_text, units_of
 from poolproof.presentation.terminal.ranked import failures_text
 from poolproof.presentation.terminal.sections import elimination_lines
 from poolproof.presentation.terminal.words import builds_text, emulated_legend, per_cent_whole, range_text, speed_text
@@ -268,12 +268,10 @@ def _holds_for(run: LoadedRun) -> Iterator[str]:
     host = run.record.shown_host
     days = sorted({trial.begun_at[:10] for trial in run.trials if trial.begun_at} or {run.record.begun_at[:10]})
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    if earlier := earlier_runs(run, {}).count:
-        count = format_number_of(earlier, "earlier run")
-        yield (
-            f"This applies to {host}: the intervals of differences between layouts include the variance between "
-            f"runs, estimated from {count} on the same machine."
-        )
+    variance = earlier_runs(run, {}).variance(cell.metric for cell in run.cells)
+    if variance.runs:
+        included = run_variance_text("the intervals of differences between layouts", variance)
+        yield f"This applies to {host}. {included}"
     elif run.by_build:
         yield f"This applies to {host} and {when}. How much results differ between days was not measured."
     else:

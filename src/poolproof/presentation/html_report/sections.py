@@ -38,7 +38,7 @@ def claim_rows(run: LoadedRun) -> list[tuple[ClaimResult, str, str]]:
 
 def claims_scope(run: LoadedRun) -> str:
     """Return a sentence about the scope of the claims, or an empty string if the campaign makes no claims."""
-    return scope_text(AcrossRuns(run).count, "claims") if run.campaign.expect else ""
+    return scope_text(AcrossRuns(run).variance(speeds=False, claims=True), "claims") if run.campaign.expect else ""
 
 
 def finding_groups(cells: Sequence[Cell]) -> list[dict[str, Any]]:

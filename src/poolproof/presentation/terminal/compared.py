@@ -22,6 +22,7 @@ from poolproof.presentation.terminal.words import (
     value_text,
 )
 from poolproof.results.compare.cell_comparison import ComparedCell, Comparison, Gate, Side
+from poolproof.results.compare.earlier_runs import RunVariance
 from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.run_differences import RunDifference
 from poolproof.results.runs.in_place import MARGIN
@@ -34,27 +35,23 @@ _STYLES: dict[Word, str] = {"faster": "green", "slower": "red", "same": "default
 _MOST_PLACES = 6
 
 
-def holds_for(*runs: LoadedRun, earlier: int) -> str:
+def holds_for(*runs: LoadedRun, variance: RunVariance) -> str:
     """Return sentences about the scope of an answer from these runs: the machine, builds and days for which it holds.
 
-    `earlier`: the number of earlier runs from which the between-run variance was estimated.
+    `variance`: which intervals include the between-run variance.
     """
     changes = dict.fromkeys(resumes_text(run.record, run.trials) for run in runs)
-    return " ".join(filter(None, (_holds_for(*runs, earlier=earlier), *changes)))
+    return " ".join(filter(None, (_holds_for(*runs, variance=variance), *changes)))
 
 
-def _holds_for(*runs: LoadedRun, earlier: int) -> str:
+def _holds_for(*runs: LoadedRun, variance: RunVariance) -> str:
     if imported := dict.fromkeys(str(run.path) for run in runs if run.record.imported):
         of = "" if all(run.record.imported for run in runs) else f" of {' and '.join(imported)}"
         return f"The results{of} were imported, so it is unknown to which machine, builds and days they apply."
     hosts = dict.fromkeys(run.record.shown_host for run in runs)
     machines = " and ".join(hosts)
-    if earlier:
-        count = format_number_of(earlier, "earlier run")
-        return (
-            f"This applies to {machines}. All intervals include the variance between runs, estimated from {count} on "
-            "the same machine."
-        )
+    if variance.runs:
+        return f"This applies to {machines}. {run_variance_text('all intervals', variance)}"
     days = "the day of the run" if len({run.path for run in runs}) == 1 else "the days of the runs"
     if all(run.by_build for run in runs):
         builds = "Each layout was built several times, and the intervals account for differences between its builds."
@@ -64,6 +61,18 @@ def _holds_for(*runs: LoadedRun, earlier: int) -> str:
         f"This applies to {machines}, this build of each layout and {days}. {unknown} (`builds: 4` in `measure` "
         "measures several builds)."
     )
+
+
+def run_variance_text(what: str, variance: RunVariance) -> str:
+    """Return sentences saying that the between-run variance is included, but not for rates or for percentiles.
+
+    `what`: what includes it, such as `all intervals`.
+    """
+    runs, unknown = format_number_of(variance.runs, "earlier run"), "".join(variance.unknown)
+    text = f"{what} include the variance between runs, estimated from {runs} on the same machine."
+    if unknown:
+        return f"Except for {unknown}, {text} The earlier runs have too few {unknown} to estimate it."
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def units_of(*runs: LoadedRun) -> str:
@@ -76,7 +85,10 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     for name, side in (("A", comparison.a), ("B", comparison.b)):
         console.print(f"{name}  {_side(side)}", markup=False, soft_wrap=True)
     console.print()
-    _print_differences(console, comparison.run_differences)
+    if comparison.is_of_same_trials:
+        console.print("A and B contain the same trials, so this comparison does not show any change.\n")
+    else:
+        _print_differences(console, comparison.run_differences)
     if comparison.cells:
         print_fitted(console, _table(comparison))
     for line in _below(comparison):
@@ -193,7 +205,7 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
     if comparison.gate is not None:
         yield from _gate(comparison.gate, len(cells))
     runs = (comparison.a.run, comparison.b.run)
-    yield from _repeat(cells, units_of(*runs), holds_for(*runs, earlier=comparison.earlier_runs))
+    yield from _repeat(cells, units_of(*runs), holds_for(*runs, variance=comparison.run_variance))
     units = f"{units_of(*runs)} as units"
     if len(cells) == 1:
         yield Text(f"\nWith 95% confidence, the conclusion is correct ({TEST}, {units}).", style=QUIET)

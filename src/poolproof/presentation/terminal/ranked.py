@@ -1,6 +1,7 @@
 """Print a ranking: each layout's place, ties, speed, redundancy, capacity and write amplification."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -18,6 +19,7 @@ from poolproof.presentation.terminal.words import (
     some_of,
     speed_text,
 )
+from poolproof.results.compare.earlier_runs import RunVariance
 from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.ranking import Ranked, Ranking, Safety
 from poolproof.results.runs.few_events import TOO_FEW
@@ -73,7 +75,8 @@ def print_rankings(console: Console, rankings: Mapping[str, Ranking | str]) -> N
             console.print()
     ranked = [each for each in rankings.values() if isinstance(each, Ranking)]
     if ranked:
-        console.print(_explanation(max(ranked, key=lambda each: len(each.ranked))))
+        variance = sum((each.run_variance for each in ranked), RunVariance())
+        console.print(_explanation(replace(max(ranked, key=lambda each: len(each.ranked)), run_variance=variance)))
         console.print()
     names = ", ".join(f"--goal {name}" for name in list(rankings)[:2])
     text = f"The campaign has no goal, so each workload has its own ranking ({names} for only one, "
@@ -172,7 +175,7 @@ def _explanation(ranking: Ranking) -> Text:
     if len(ranking.ranked) > 2:
         alone = "Each speed has the 95% interval of its pair alone"
         text += f" {alone}; the leader was chosen on the basis of the same trials, so it may look faster than it is."
-    return Text(f"{text} {compared.holds_for(ranking.run, earlier=ranking.earlier_runs)}", style=QUIET)
+    return Text(f"{text} {compared.holds_for(ranking.run, variance=ranking.run_variance)}", style=QUIET)
 
 
 def failures_text(safety: Safety) -> str:

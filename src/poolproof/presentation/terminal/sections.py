@@ -8,7 +8,9 @@ from rich.text import Text
 from poolproof.campaign.claims import DEVICE_SHARES, CellValue, ComparisonClaim, IsVerdict, cell_values_of
 from poolproof.metrics import COMPARABLE, metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table, print_fitted
+from poolproof.presentation.terminal.compared import run_variance_text
 from poolproof.presentation.terminal.words import per_cent_whole, value_text
+from poolproof.results.compare.earlier_runs import AcrossRuns, RunVariance
 from poolproof.results.runs.claim_results import ClaimResult
 from poolproof.results.runs.elimination import Elimination
 from poolproof.results.runs.summary import Cell
@@ -32,25 +34,21 @@ def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
         console.print(Group(heading, *(indented(line, QUIET) for line in lines)))
 
 
-def print_scope(console: Console, earlier: int, *, has_speeds: bool, has_claims: bool) -> None:
-    """Print whether the confidence intervals of speeds and claims include the between-run variance.
-
-    `earlier`: the number of earlier runs from which that variance was estimated, or 0 if it is not included.
-    """
+def print_scope(console: Console, across: AcrossRuns, *, has_speeds: bool, has_claims: bool) -> None:
+    """Print whether the confidence intervals of speeds and claims include the between-run variance."""
     what = " and ".join(["speeds"] * has_speeds + ["claims"] * has_claims)
-    console.print(Text(f"\n{scope_text(earlier, what)}", style=QUIET))
+    variance = across.variance(speeds=has_speeds, claims=has_claims)
+    console.print(Text(f"\n{scope_text(variance, what)}", style=QUIET))
 
 
-def scope_text(earlier: int, what: str) -> str:
-    """Return a sentence about the scope of speeds or claims, such as `Claims apply to this run only. …`.
+def scope_text(variance: RunVariance, what: str) -> str:
+    """Return sentences about the scope of speeds or claims, such as `Claims apply to this run only. …`.
 
     `what`: a plural noun, such as `claims`.
     """
-    name = what.capitalize()
-    if earlier:
-        count = format_number_of(earlier, "earlier run")
-        return f"{name} include the variance between runs, estimated from {count} on the same machine."
-    return f"{name} apply to this run only. How much results differ between runs was not measured."
+    if variance.runs:
+        return run_variance_text(what, variance)
+    return f"{what.capitalize()} apply to this run only. How much results differ between runs was not measured."
 
 
 def measured_text(claim: ClaimResult) -> str:

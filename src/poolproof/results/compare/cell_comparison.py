@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.names import choices, did_you_mean
 from poolproof.errors import RunError, UsageError, as_word
 from poolproof.metrics import MetricId
-from poolproof.results.compare.earlier_runs import EarlierRuns, earlier_runs
+from poolproof.results.compare.earlier_runs import NOT_INCLUDED, EarlierRuns, RunVariance, earlier_runs
 from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.run_differences import RunDifference, layout_difference, run_differences
 from poolproof.results.runs.in_place import are_in_place, family_of, with_margin
@@ -16,7 +16,6 @@ from poolproof.results.runs.loading import LoadedRun, metrics_of
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.comparison import ComparisonDecision, Difference, decide, holm
 from poolproof.statistics.intervals import CONFIDENCE
-from poolproof.statistics.paired_variance import estimated_together
 
 _LISTED = 4
 
@@ -116,7 +115,7 @@ class Comparison:
     `only_b`: the cells that only B's campaign contains.
     `in_place`: whether the layouts were converted into one another in place. Each difference then includes
     `in_place.MARGIN`.
-    `earlier_runs`: the number of earlier runs from which the between-run variance was estimated.
+    `run_variance`: the metrics whose intervals include the between-run variance.
     """
 
     a: Side
@@ -129,7 +128,12 @@ class Comparison:
     only_b: tuple[CellKey, ...]
     gate: Gate | None = None
     in_place: bool = False
-    earlier_runs: int = 0
+    run_variance: RunVariance = NOT_INCLUDED
+
+    @property
+    def is_of_same_trials(self) -> bool:
+        """True if A and B contain the same trials, because both are the same run or one is a copy of the other."""
+        return self.a.layout == self.b.layout and self.a.run.trials == self.b.run.trials
 
 
 def compare(
@@ -161,11 +165,7 @@ def compare(
     if not pairs and (limit is None or not lost):
         raise _nothing_counts(left_out, b.run)
     same_run = a.run.path == b.run.path
-    logs = estimated_together([(one.log, other.log) for _, one, other in pairs])
-    differences = [
-        earlier.apart(replace(other, log=log_other), replace(one, log=log), same_run=same_run)
-        for (_, one, other), (log, log_other) in zip(pairs, logs, strict=True)
-    ]
+    differences = earlier.all_apart([(other, one) for _, one, other in pairs], same_run=same_run)
     in_place = _are_in_place(a, b)
     if in_place:
         differences = [with_margin(each) for each in differences]
@@ -174,8 +174,8 @@ def compare(
         for pair, apart, decision in zip(pairs, differences, decide(differences, effect), strict=True)
     )
     gate = None if limit is None else _gate(cells, tuple(lost), limit)
-    left = tuple(left_out)
-    return Comparison(a, b, effect, _differences(a, b), cells, left, only_a, only_b, gate, in_place, earlier.count)
+    left, variance = tuple(left_out), earlier.variance(cell.a.metric for cell in cells)
+    return Comparison(a, b, effect, _differences(a, b), cells, left, only_a, only_b, gate, in_place, variance)
 
 
 def _earlier_runs(a: Side, b: Side, metric: MetricId | None) -> EarlierRuns:
@@ -189,10 +189,10 @@ def _earlier_runs(a: Side, b: Side, metric: MetricId | None) -> EarlierRuns:
 
 
 def _are_in_place(a: Side, b: Side) -> bool:
-    """True if A and B are layouts of the same run, one of which was converted into the other in place."""
-    if a.run.path != b.run.path or a.layout is None or b.layout is None or a.layout == b.layout:
+    """True if A and B are layouts that were converted into each other in place, in the run of A or in that of B."""
+    if a.layout is None or b.layout is None or a.layout == b.layout:
         return False
-    return are_in_place(family_of(a.run.campaign), a.layout, b.layout)
+    return any(are_in_place(family_of(side.run.campaign), a.layout, b.layout) for side in (a, b))
 
 
 def _pairs(

@@ -10,6 +10,7 @@ from typing import Any
 
 from poolproof.campaign.cell_key import CellKey
 from poolproof.results.compare.cell_comparison import ComparedCell, Comparison, Gate, Side
+from poolproof.results.compare.earlier_runs import RunVariance
 from poolproof.results.compare.measured import Measured
 from poolproof.results.compare.ranking import Pair, Ranked, Ranking
 from poolproof.results.runs.loading import LoadedRun
@@ -28,7 +29,7 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
         "effect": comparison.effect,
         "confidence": CONFIDENCE,
         "in_place": comparison.in_place,
-        "earlier_runs": comparison.earlier_runs,
+        **run_variance_object(comparison.run_variance),
         "differences": [asdict(each) for each in comparison.run_differences],
         "words": {word: words[word] for word in WORDS},
         "cells": [_cell(cell) for cell in comparison.cells],
@@ -51,7 +52,7 @@ def ranking_object(ranking: Ranking) -> dict[str, Any]:
         "confidence": CONFIDENCE,
         "best": [each.entry.layout for each in ranking.best],
         "in_place": list(ranking.in_place),
-        "earlier_runs": ranking.earlier_runs,
+        **run_variance_object(ranking.run_variance),
         "changes": dict(ranking.run.record.changes),
         "layouts": [_ranked(each) for each in ranking.ranked],
         "pairs": [_pair(pair) for pair in ranking.pairs],
@@ -71,6 +72,11 @@ def rankings_object(run: LoadedRun, rankings: Mapping[str, Ranking | str]) -> di
             for name, each in rankings.items()
         ],
     }
+
+
+def run_variance_object(variance: RunVariance) -> dict[str, Any]:
+    """Return the JSON keys that say which intervals include the between-run variance."""
+    return {"earlier_runs": variance.runs, "unknown_between_runs": sorted(variance.unknown)}
 
 
 def _side(side: Side) -> dict[str, Any]:

@@ -7,11 +7,12 @@ differ, only the cells with these layouts or workloads are excluded.
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from poolproof.campaign.cell_key import CellKey
+from poolproof.campaign.claims import claimed_metrics
 from poolproof.errors import PoolproofError
 from poolproof.metrics import MetricId, metric_of
 from poolproof.results.compare.measured import Measured, measured
@@ -22,6 +23,7 @@ from poolproof.results.runs.model import RunRecord
 from poolproof.results.runs.trust import distrust
 from poolproof.statistics.between_runs import BetweenRuns, between_runs
 from poolproof.statistics.comparison import Difference, LogMean, difference
+from poolproof.statistics.paired_variance import estimated_together
 
 MOST_RUNS = 20
 """The maximum number of earlier runs to use. If there are more, the newest ones are used."""
@@ -31,10 +33,33 @@ _MOST_BYTES = 16_000_000
 
 
 @dataclass(frozen=True)
+class RunVariance:
+    """Which intervals include the between-run variance. Rates and percentiles have separate variances.
+
+    `runs`: the number of earlier runs from which the variance was estimated, or 0 if no interval includes it.
+    `known`, `unknown`: the kinds of metrics, `rates` or `percentiles`, whose intervals do or do not include it.
+    """
+
+    runs: int = 0
+    known: frozenset[str] = frozenset()
+    unknown: frozenset[str] = frozenset()
+
+    def __add__(self, other: "RunVariance") -> "RunVariance":
+        unknown = self.unknown | other.unknown
+        known = (self.known | other.known) - unknown
+        return RunVariance(max(self.runs, other.runs) if known else 0, known, unknown)
+
+
+NOT_INCLUDED = RunVariance()
+"""No interval includes the between-run variance."""
+
+
+@dataclass(frozen=True)
 class EarlierRuns:
     """The between-run variance of each cell, for one metric per workload.
 
-    `count`: the number of earlier runs that share a testable cell with the run, or 0 if the variance is unknown.
+    `count`: the number of earlier runs that share a testable cell with the run, or 0 if the variance is unknown for
+    rates as well as for percentiles.
     """
 
     count: int = 0
@@ -60,8 +85,30 @@ class EarlierRuns:
             return difference(self.widened(one).log, self.widened(other).log)
         return between.between_two(one.cell.key, difference(one.log, other.log))
 
+    def all_apart(self, pairs: Sequence[tuple[Measured, Measured]], *, same_run: bool) -> list[Difference]:
+        """Do the same as `apart` for each pair, and estimate the variances of the two cells of a pair together."""
+        logs = estimated_together([(other.log, one.log) for one, other in pairs])
+        return [
+            self.apart(replace(one, log=log), replace(other, log=log_other), same_run=same_run)
+            for (one, other), (log_other, log) in zip(pairs, logs, strict=True)
+        ]
+
+    def variance(self, metrics: Iterable[MetricId]) -> RunVariance:
+        """Return which intervals of these metrics include the between-run variance."""
+        kinds = {_kind(metric): self._is_known(metric) for metric in metrics}
+        known = frozenset(kind for kind, is_known in kinds.items() if is_known)
+        return RunVariance(self.count if known else 0, known, frozenset(kinds) - known)
+
+    def _is_known(self, metric: MetricId) -> bool:
+        between = self._of(metric)
+        return between is not None and between.is_known
+
     def _of(self, metric: MetricId) -> BetweenRuns[CellKey] | None:
         return self._rates if metric_of(metric).is_rate else self._percentiles
+
+
+def _kind(metric: MetricId) -> str:
+    return "rates" if metric_of(metric).is_rate else "percentiles"
 
 
 def earlier_runs(
@@ -88,16 +135,21 @@ class AcrossRuns:
 
     run: LoadedRun
 
-    @property
-    def count(self) -> int:
-        """Return the number of earlier runs from which the variance was estimated, or 0 if it is unknown."""
-        return earlier_runs(self.run, {}).count
+    def variance(self, *, speeds: bool, claims: bool) -> RunVariance:
+        """Return which intervals of the speeds, the claims or both include the between-run variance."""
+        used = {(cell.workload, cell.metric) for cell in self.run.cells} if speeds else set()
+        if claims:
+            found = claimed_metrics(self.run.campaign.expect)
+            used |= {(key.workload, metric) for key, metrics in found.items() for metric in metrics}
+        return sum((self._earlier(*each).variance([each[1]]) for each in sorted(used)), RunVariance())
 
     def widened(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
         """Return the cell's mean with the between-run variance, if known, added to its error."""
+        return self._earlier(key.workload, metric).widened_mean(key, metric, mean)
+
+    def _earlier(self, workload: str, metric: MetricId) -> EarlierRuns:
         own = _own_metrics(self.run)
-        others = {} if own.get(key.workload) == metric else dict.fromkeys(own, metric)
-        return earlier_runs(self.run, others).widened_mean(key, metric, mean)
+        return earlier_runs(self.run, {} if own.get(workload) == metric else dict.fromkeys(own, metric))
 
 
 class EarlierAmong:

@@ -24,7 +24,7 @@ from poolproof.layers.resolve import resolve
 from poolproof.layers.tree import capacity_bytes, devices, directories, redundancy, write_factor
 from poolproof.metrics import MetricId
 from poolproof.results.compare.cell_comparison import check_metric
-from poolproof.results.compare.earlier_runs import EarlierRuns, earlier_runs
+from poolproof.results.compare.earlier_runs import NOT_INCLUDED, EarlierRuns, RunVariance, earlier_runs
 from poolproof.results.compare.measured import Measured, in_groups, measured
 from poolproof.results.runs.few_events import TOO_FEW, FewEvents
 from poolproof.results.runs.in_place import are_in_place, family_of, with_margin
@@ -236,7 +236,7 @@ class Ranking:
     `metrics`: the metric used for each workload.
     `ranked`: the layouts from best to worst mean, followed by those that can't be tested.
     `in_place`: the layouts that were converted into one another in place. Differences between them include a margin.
-    `earlier_runs`: the number of earlier runs from which the between-run variance was estimated.
+    `run_variance`: the metrics whose intervals include the between-run variance.
     `rankings`: the number of rankings whose places were corrected together for multiple testing.
     """
 
@@ -248,7 +248,7 @@ class Ranking:
     pairs: tuple[Pair, ...]
     excluded: tuple[Excluded, ...]
     in_place: tuple[str, ...] = ()
-    earlier_runs: int = 0
+    run_variance: RunVariance = NOT_INCLUDED
     rankings: int = 1
 
     @property
@@ -319,9 +319,9 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
     own = {workload.name: workload.metric for workload in run.campaign.workloads}
     metrics = {name: metric or own[name] for name in goal.weights}
     earlier = earlier_runs(run, metrics)
-    entries, excluded = _entries(run, goal, metrics, earlier)
+    entries, others = _entries(run, goal, metrics, earlier)
     if not entries:
-        raise NothingRanked(run, excluded)
+        raise NothingRanked(run, others)
     check_pairs(math.comb(len(entries), 2), f"{len(entries)} layouts")
     family = family_of(run.campaign)
     pairs = _pairs(entries, effect, family)
@@ -338,7 +338,7 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
     )
     members = Counter(family.get(entry.layout) for entry in entries)
     in_place = tuple(each.layout for each in entries if each.layout in family and members[family[each.layout]] > 1)
-    return Ranking(run, goal, metrics, effect, ranked, pairs, tuple(excluded), in_place, earlier.count)
+    return Ranking(run, goal, metrics, effect, ranked, pairs, (*others,), in_place, earlier.variance(metrics.values()))
 
 
 def check_pairs(count: int, what: str) -> None:

@@ -35,6 +35,7 @@ def run_object(
     limits: Mapping[CellKey, Limit | str] = MappingProxyType({}),
     widened: Widening = unchanged,
     earlier_runs: int = 0,
+    unknown_between_runs: Sequence[str] = (),
     changes: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return a run as a JSON object.
@@ -43,6 +44,7 @@ def run_object(
     `limits`: the limits returned by `limits_of`.
     `widened`: a function that adds the between-run variance to a mean.
     `earlier_runs`: the number of earlier runs from which that variance was estimated.
+    `unknown_between_runs`: the kinds of metrics, `rates` or `percentiles`, for which it is unknown.
     """
     speeds = speeds_to_baseline(cells, baseline, widened)
     parts = dict.fromkeys(part for cell in cells for part in cell.seconds)
@@ -52,6 +54,7 @@ def run_object(
         "verdicts": dict(Counter(cell.verdict for cell in cells)),
         "baseline": baseline,
         "earlier_runs": earlier_runs,
+        "unknown_between_runs": list(unknown_between_runs),
         "changes": dict(changes),
         "cells": [_cell_object(cell, speeds.get(cell.key), limits.get(cell.key)) for cell in cells],
         "bare": [_bare_object(cell) for cell in bare],

@@ -1,5 +1,6 @@
 """A cell's history: a change is marked if, and only if, `compare` reports it for the same two runs."""
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +52,30 @@ def test_the_words_are_those_of_compare(runs: Sequence[NamedRun]) -> None:
         assert change is not None
         assert (change.decision, change.speed) == (cell.decision, cell.difference.interval)
     assert len(comparison.cells) == 3
+
+
+def test_many_cells_have_the_words_of_compare_too(tmp_path: Path) -> None:
+    """From eight pairs of cells on, `compare` estimates the variances of both cells of a pair together."""
+    chance, names = random.Random(3), [f"w{at}" for at in range(12)]
+    workloads = "".join(f"  {name}: {{rw: randread, bs: 4k}}\n" for name in names)
+    head, _, _ = CAMPAIGN.partition("workloads:")
+    campaign = f"{head}workloads:\n{workloads}measure: {{time: 5s, trials: 3}}\n"
+    spreads, made = [chance.lognormvariate(-4, 1) for _ in names], []
+    for day in (1, 2):
+        record = replace(making.changed(campaign), begun_at=f"2026-11-0{day}T10:00:00+00:00")
+        values: making.Values = {
+            ("one", name): [1000 * (1 + 0.1 * (day - 1)) * chance.lognormvariate(0, spread) for _ in range(3)]
+            for name, spread in zip(names, spreads, strict=True)
+        }
+        made.append(NamedRun(str(day), load_run(make_run(tmp_path / str(day), values, record=record))))
+    changes = {key: each.points[-1].change for key, each in _by_cell(made).items()}
+    words = set()
+    for cell in compare(Side(made[0].run), Side(made[1].run), effect=LEAST_EFFECT).cells:
+        change = changes[cell.key.layout, cell.key.workload]
+        assert change is not None
+        assert (change.decision, change.speed) == (cell.decision, cell.difference.interval)
+        words.add(change.decision.word)
+    assert words == {"faster", "undecided"}
 
 
 def test_other_differences_are_listed_for_each_run(runs: Sequence[NamedRun]) -> None:

@@ -12,11 +12,12 @@ from rich.console import Console
 from poolproof.presentation.history import NamedRun, in_order
 from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.terminal.compared import print_comparison
-from poolproof.presentation.terminal.ranked import print_ranking
+from poolproof.presentation.terminal.ranked import print_ranking, print_rankings
 from poolproof.results.compare.cell_comparison import Side, compare
 from poolproof.results.compare.comparison_object import comparison_object, ranking_object
-from poolproof.results.compare.earlier_runs import MOST_RUNS, earlier_runs
+from poolproof.results.compare.earlier_runs import MOST_RUNS, AcrossRuns, earlier_runs
 from poolproof.results.compare.ranking import Goal, rank
+from poolproof.results.compare.workload_rankings import rank_each
 from poolproof.results.runs.loading import LoadedRun, load_run
 from poolproof.results.runs.model import RunRecord
 from tests.golden import Message
@@ -56,12 +57,12 @@ def text_of(print_it: object, found: object) -> str:
 def test_a_ranking_includes_the_variance_between_runs_and_says_so(tmp_path: Path, message: Message) -> None:
     newest = run(tmp_path / "alone", 9)
     alone = rank(newest, READS, metric=None, effect=0.0)
-    assert (len(alone.best), alone.earlier_runs) == (1, 0) and "this build" in text_of(print_ranking, alone)
+    assert (len(alone.best), alone.run_variance.runs) == (1, 0) and "this build" in text_of(print_ranking, alone)
     for day, factor in ((1, 1.1), (2, 0.9), (3, 1.08)):
         run(tmp_path / "several", day, factor)
     newest = run(tmp_path / "several", 9)
     found = rank(newest, READS, metric=None, effect=0.0)
-    assert (len(found.best), found.earlier_runs, ranking_object(found)["earlier_runs"]) == (2, 3, 3)
+    assert (len(found.best), found.run_variance.runs, ranking_object(found)["earlier_runs"]) == (2, 3, 3)
     said = message(" ".join(answer(newest).rest))
     assert all("3 earlier runs" in text for text in (said, text_of(print_ranking, found)))
     assert "this build" not in text_of(print_ranking, found)
@@ -70,7 +71,7 @@ def test_a_ranking_includes_the_variance_between_runs_and_says_so(tmp_path: Path
 def test_two_runs_differ_by_twice_the_variance_between_runs(tmp_path: Path) -> None:
     older, newer = run(tmp_path / "alone", 8, 0.95), run(tmp_path / "alone", 9, 1.05)
     before = compare(Side(older), Side(newer), effect=0.0)
-    assert {cell.decision.word for cell in before.cells} == {"faster", "slower"} and before.earlier_runs == 0
+    assert {cell.decision.word for cell in before.cells} == {"faster", "slower"} and before.run_variance.runs == 0
     for day, factor in ((1, 1.1), (2, 0.9), (3, 1.08)):
         run(tmp_path / "several", day, factor)
     older, newer = run(tmp_path / "several", 8, 0.95), run(tmp_path / "several", 9, 1.05)
@@ -79,14 +80,14 @@ def test_two_runs_differ_by_twice_the_variance_between_runs(tmp_path: Path) -> N
         assert {cell.decision.word for cell in found.cells} == {"undecided"}
         assert comparison_object(found)["earlier_runs"] == 3
         assert "3 earlier runs" in text_of(print_comparison, found)
-    assert rank(newer, READS, metric=None, effect=0.0).earlier_runs == 4
+    assert rank(newer, READS, metric=None, effect=0.0).run_variance.runs == 4
 
 
 def test_a_change_between_the_compared_runs_is_not_variance(tmp_path: Path) -> None:
     for day in (1, 2, 3):
         run(tmp_path, day, 1 + 0.005 * day)
     found = compare(Side(run(tmp_path, 8)), Side(run(tmp_path, 9, 1.5)), effect=0.02)
-    assert {cell.decision.word for cell in found.cells} == {"faster", "slower"} and found.earlier_runs == 3
+    assert {cell.decision.word for cell in found.cells} == {"faster", "slower"} and found.run_variance.runs == 3
 
 
 @pytest.mark.parametrize(
@@ -145,6 +146,51 @@ def test_only_the_newest_runs_are_used(tmp_path: Path) -> None:
         make_run(tmp_path / f"r{number}", {("one", "reads"): [100.0, 101.0]}, record=record(number + 1))
     newest = load_run(make_run(tmp_path / "new", {("one", "reads"): [100.0, 101.0]}, record=record(28)))
     assert earlier_runs(newest, {}).count == MOST_RUNS
+
+
+SYNCS: Values = {("one", "etcd"): [9.0e6, 9.1e6, 8.9e6], ("pair", "etcd"): [4.0e6, 4.1e6, 3.9e6]}
+ALL = "all intervals include the variance between runs"
+SOME = f"Except for percentiles, {ALL}"
+
+
+def test_percentiles_whose_variance_between_runs_is_unknown_are_named(tmp_path: Path) -> None:
+    """One earlier run shows how much four rates vary, but two percentiles have only two degrees of freedom."""
+    for day, factor in ((1, 1.1), (9, 1.0)):
+        make_run(tmp_path / str(day), {**values(factor), **SYNCS}, record=record(day))
+    newest = load_run(tmp_path / "9")
+    found, other = compare(Side(newest, "one"), Side(newest, "pair"), effect=0.02), io.StringIO()
+    assert SOME in text_of(print_comparison, found)
+    assert (comparison_object(found)["earlier_runs"], comparison_object(found)["unknown_between_runs"]) == (
+        1,
+        ["percentiles"],
+    )
+    print_rankings(Console(file=other, width=300), rank_each(newest, metric=None, effect=0.02))
+    assert SOME in other.getvalue()
+    assert "Except for percentiles, the intervals of differences" in " ".join(answer(newest).rest)
+    reads, etcd = (rank(newest, Goal({name: 1.0}), metric=None, effect=0.02) for name in ("reads", "etcd"))
+    assert ALL.replace("all", "All") in text_of(print_ranking, reads)
+    assert "between builds and between days was not measured" in text_of(print_ranking, etcd)
+    assert ranking_object(etcd)["earlier_runs"] == 0
+    across = AcrossRuns(newest)
+    assert across.variance(speeds=True, claims=False).unknown == {"percentiles"}
+    assert across.variance(speeds=False, claims=True).runs == 0
+
+
+def test_percentiles_with_enough_earlier_runs_are_included(tmp_path: Path) -> None:
+    for day, factor in ((1, 1.1), (2, 0.95), (9, 1.0)):
+        make_run(tmp_path / str(day), {**values(factor), **SYNCS}, record=record(day))
+    found = rank(load_run(tmp_path / "9"), Goal({"etcd": 1.0}), metric=None, effect=0.02)
+    assert (found.run_variance.runs, found.run_variance.unknown) == (2, frozenset())
+
+
+def test_a_run_compared_with_its_copy_shows_no_change_and_the_output_says_so(tmp_path: Path) -> None:
+    first, second = run(tmp_path, 1), run(tmp_path, 2, 1.001)
+    shutil.copytree(first.path, tmp_path / "copy")
+    copy = load_run(tmp_path / "copy")
+    for other, is_same in ((first, True), (copy, True), (second, False)):
+        text = text_of(print_comparison, compare(Side(first), Side(other), effect=0.02))
+        assert ("contain the same trials" in text) is is_same and ("No recorded difference" in text) is not is_same
+    assert not compare(Side(first, "one"), Side(copy, "pair"), effect=0.02).is_of_same_trials
 
 
 CLAIMS = """

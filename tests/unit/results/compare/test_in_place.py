@@ -63,3 +63,14 @@ def test_speeds_relative_to_the_baseline_agree_with_compare(tmp_path: Path, orde
     found = compare(Side(made, "plain"), Side(made, "log"), effect=0.02)
     speeds = speeds_to_baseline(made.cells, "plain")
     assert speeds[made.cell("log", "reads").key] == found.cells[0].difference.interval
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_layouts_of_two_runs_have_the_margin_too(tmp_path: Path, order: str) -> None:
+    """The age of the pool differs between the two layouts even if each is taken from another run, or from a copy."""
+    one, other = run(tmp_path / "one", order), run(tmp_path / "other", order)
+    apart = compare(Side(one, "plain"), Side(other, "log"), effect=0.02)
+    assert (apart.in_place, apart.cells[0].decision.word) == (
+        (True, "undecided") if order == "in place" else (False, "faster")
+    )
+    assert not compare(Side(one, "plain"), Side(other, "plain"), effect=0.02).in_place
