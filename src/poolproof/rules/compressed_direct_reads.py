@@ -2,8 +2,8 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import writers_of
-from poolproof.rules.flow import compresses
 from poolproof.rules.model import Case, Findings, Rule, linux_source, suspects
+from poolproof.rules.stored_share import compresses
 
 _EXTENT_BYTES = 128 * 1024  # btrfs compresses at most this many bytes at once; larger buffers do not repeat within them
 _BUFFERS_DIRECT_WRITES = (6, 15)

@@ -2,10 +2,11 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import is_fio_job
-from poolproof.rules.flow import compresses, lost_reads
+from poolproof.rules.flow import lost_reads
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, suspects, zfs_source
 from poolproof.rules.proof import OF_READS
 from poolproof.rules.reported import parts
+from poolproof.rules.stored_share import compresses
 
 
 def _in_result(case: Case) -> Findings:

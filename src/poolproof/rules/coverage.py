@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
-from poolproof.rules.flow import account, bytes_prove, cold_reads, copy_devices, stored_share
+from poolproof.rules.flow import account, bytes_prove, cold_reads, copy_devices, reads_as_filled
 from poolproof.rules.model import Case, Effect
 from poolproof.rules.path import (
     goes_past_ram,
@@ -36,6 +36,7 @@ from poolproof.rules.path import (
 )
 from poolproof.rules.reported import Kind, ReportedDirection, parts
 from poolproof.rules.service_time import submission_ns
+from poolproof.rules.stored_share import least_stored_share
 from poolproof.rules.tolerances import REFUTED, REQUESTS, REQUESTS_OF_EACH
 from poolproof.units import format_count, format_duration, format_number_of, format_size
 
@@ -100,13 +101,13 @@ def _counts(case: Case, found: Account, random: list[ReportedDirection], ios: in
         yield Coverage(ios, ios, requests, format_number_of(requests, "request"))
         if moved >= _MAY_BE_SPLIT * ios:
             text = f"{format_size(found.leaf_read_bytes)} of reads"
-            yield Coverage(ios, moved * stored_share(case), found.leaf_read_bytes, text)
+            yield Coverage(ios, moved * least_stored_share(case), found.leaf_read_bytes, text)
     if record is None or not moved:
         return
     if record * ios > moved:
         records = found.leaf_read_bytes / record
         text = f"{format_size(found.leaf_read_bytes)}, or {format_count(records)} records of {format_size(record)}"
-        yield Coverage(ios, record * ios * stored_share(case), found.leaf_read_bytes, text)
+        yield Coverage(ios, record * ios * least_stored_share(case), found.leaf_read_bytes, text)
     use = case.evidence.zfs if case.evidence else None
     if use is not None and use.data_misses is not None:
         blocks = max(ios, moved // record)
@@ -206,7 +207,7 @@ def reads_reach_disks(case: Case) -> bool:
     """
     if not case.cold or not list(_of(case, "read")):
         return True
-    if not bytes_prove(case, "read"):
+    if not bytes_prove(case, "read") or not compressed_reads_in_order(case):
         return False
     random, requests = random_reads(case), counted_requests(case, "read")
     if random is not None and not random.is_proof:
@@ -380,4 +381,20 @@ def proves(case: Case) -> bool:
 
     Findings about caches that rest on the job alone are then dropped.
     """
-    return bytes_prove(case) and (cold_reads(case) is None or random_reads_in_order(case))
+    in_order = bytes_prove(case) and compressed_reads_in_order(case)
+    return in_order and (cold_reads(case) is None or random_reads_in_order(case))
+
+
+def compressed_reads_in_order(case: Case) -> bool:
+    """True unless it is unknown how many bytes had to be read, because the load rewrote compressed data.
+
+    The number of bytes is not needed if each read is a random one with a request of its own.
+    """
+    flow = reads_as_filled(case) if case.cold else None
+    if flow is None or flow.in_order:
+        return True
+    reading, requests = list(_of(case, "read")), counted_requests(case, "read")
+    is_small = all(job is not None and job.is_random and job.max_block_bytes < _MAY_BE_SPLIT for _, job in reading)
+    ios = sum(part.figures.ios or 0 for part, _ in reading)
+    left = left_for_cached_reads(case)
+    return is_small and (requests or 0) >= REQUESTS_OF_EACH * ios and (left is None or left.is_proof)

@@ -2,8 +2,9 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import is_fio_job
-from poolproof.rules.flow import compresses, lost_writes
+from poolproof.rules.flow import lost_writes
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, suspects
+from poolproof.rules.stored_share import compresses
 from poolproof.rules.tolerances import WRITTEN, percent
 from poolproof.units import format_size
 

@@ -4,19 +4,18 @@
 refuted.
 """
 
-import math
 from dataclasses import dataclass, replace
 
 from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case, Effect
-from poolproof.rules.path import is_zfs, writes_go_past_ram
+from poolproof.rules.path import writes_go_past_ram
 from poolproof.rules.reported import Kind, parts, remembered
+from poolproof.rules.stored_share import least_stored_share, stored_share, written_share
 from poolproof.rules.tolerances import IN_DRAIN, READ, REFUTED, WRITTEN, WRITTEN_IN_TIME
 from poolproof.units import format_size
 
 _LAST_UNSYNCED = 0.05
-_PAGE, _SECTOR = 4096, 512
 
 
 @dataclass(frozen=True)
@@ -136,12 +135,22 @@ def uncounted(case: Case) -> tuple[str, ...]:
 def reads(case: Case) -> Flow | None:
     """Compare the bytes that fio read with the bytes that the leaf devices read.
 
+    If the load rewrites its files with data that compresses better, the expected number of bytes is a lower bound.
     Returns None if fio read nothing or a leaf device's I/O was not counted.
     """
+    return _reads(case, least_stored_share(case))
+
+
+def reads_as_filled(case: Case) -> Flow | None:
+    """Make the same comparison as `reads`, but expect the bytes that the files had before the load rewrote them."""
+    return _reads(case, stored_share(case))
+
+
+def _reads(case: Case, share: float) -> Flow | None:
     found = account(case)
     if found is None or not found.fio_read_bytes:
         return None
-    expected = found.fio_read_bytes * stored_share(case)
+    expected = found.fio_read_bytes * share
     return Flow(found.fio_read_bytes, expected, found.leaf_read_bytes, READ, is_bound=_is_bound(case))
 
 
@@ -299,46 +308,8 @@ def _is_bound(case: Case) -> bool:
 def _writes(case: Case, found: Account, counted_bytes: float) -> Flow | None:
     if not found.fio_write_bytes:
         return None
-    expected = found.fio_write_bytes * found.write_factor * _written_share(case)
+    expected = found.fio_write_bytes * found.write_factor * written_share(case)
     return Flow(found.fio_write_bytes, expected, counted_bytes, WRITTEN, is_bound=_is_bound(case))
-
-
-@remembered
-def stored_share(case: Case) -> float:
-    """Return the stored size of the data that fio read, as a fraction of its original size.
-
-    Without compression, the fraction is 1. With compression, it is measured when the file is filled. If that
-    measurement is missing, the fraction is estimated from the compressibility of the data that the jobs write
-    (buffer_compress_percentage); if the jobs only read, it is 1.
-    """
-    found = account(case)
-    if not compresses(case):
-        return 1.0
-    return found.stored_share if found and found.stored_share else _written_share(case)
-
-
-def _written_share(case: Case) -> float:
-    """Return the expected size of fio's writes after compression, as a fraction of their original size.
-
-    The fraction is derived from buffer_compress_percentage. If several jobs write, the lowest percentage applies. The
-    result is at least 0.01. A compressed unit occupies whole sectors, so a 4 KiB record cannot shrink on a disk with 4
-    KiB sectors.
-    """
-    writers = [job for job in case.load.parts if job.writes]
-    if not compresses(case) or not writers or case.target is None:
-        return 1.0
-    share = max(1 - min(job.compress_percentage or 0 for job in writers) / 100, 0.01)
-    unit, sector = case.target.record_bytes, _PAGE
-    if is_zfs(case.target):
-        sector = case.target.alignment_bytes or case.target.physical_block_bytes or _SECTOR
-    elif unit and all(job.commits_each_write or writes_go_past_ram(case, job) is True for job in writers):
-        unit = min(unit, *(job.block_bytes for job in writers))  # btrfs compresses each of these writes on its own
-    return share if not unit else min(1.0, math.ceil(unit * share / sector) * sector / unit)
-
-
-def compresses(case: Case) -> bool:
-    """True if the target compresses the data that is written to it."""
-    return case.target is not None and case.target.compression not in (None, "", "off", "none", "no")
 
 
 @remembered

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from poolproof.evidence.model import Account
-from poolproof.rules.flow import Flow, account, stored_share
+from poolproof.rules.flow import Flow, account
 from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, suspects
+from poolproof.rules.stored_share import stored_share
 from poolproof.rules.tolerances import READ, WRITTEN, percent
 
 

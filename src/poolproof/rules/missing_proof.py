@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from poolproof.metrics import BYTES_PER_S, MetricId, metric_of
 from poolproof.rules import coverage
 from poolproof.rules.commits import commits
-from poolproof.rules.flow import account, bytes_prove
+from poolproof.rules.flow import account, bytes_prove, reads_as_filled
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
 from poolproof.rules.overwritten import hidden_share
 from poolproof.rules.proof import may_lack_copies, measured_metrics, proves_metric, syncs_other_files
@@ -51,6 +51,12 @@ def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
     kind: Kind | None = "read" if row.of == "read" else "write" if row.of == "write" else None
     if not bytes_prove(case, kind, of_commits=row.unit is not BYTES_PER_S):
         return "the counters do not account for all of the data", _or_direct(case, "use a larger size")
+    if row.of != "write" and (flow := reads_as_filled(case)) and not coverage.compressed_reads_in_order(case):
+        return (
+            f"{case.generator} read {flow.moved}; the disks read {flow.counted}. The load rewrites its files with data "
+            "that compresses better, so it is unknown how many bytes had to be read",
+            "read and write different files, or remove buffer_compress_percentage",
+        )
     if row.of != "read" and may_lack_copies(case):
         return _COPIES
     if row.of != "read" and (share := hidden_share(case, of_commits=row.unit is not BYTES_PER_S)) is not None:

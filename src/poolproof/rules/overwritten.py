@@ -2,10 +2,10 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.different_blocks import different_share
-from poolproof.rules.flow import compresses
 from poolproof.rules.model import Case
 from poolproof.rules.path import is_zfs, may_end_in_ram
 from poolproof.rules.reported import ReportedDirection, parts
+from poolproof.rules.stored_share import compresses
 from poolproof.rules.tolerances import WRITTEN
 
 _PAGE = 4096

@@ -5,7 +5,13 @@ from collections.abc import Callable, Mapping
 
 from poolproof.metrics import BYTES_PER_S, IOS_PER_S, METRICS, MetricId, Of, Unit, metric_of, rates_of
 from poolproof.rules.commits import commits
-from poolproof.rules.coverage import random_reads_in_order, reads_reach_disks, writes_reach_disks, writes_wait_for_disks
+from poolproof.rules.coverage import (
+    compressed_reads_in_order,
+    random_reads_in_order,
+    reads_reach_disks,
+    writes_reach_disks,
+    writes_wait_for_disks,
+)
 from poolproof.rules.earlier import different_blocks, has_no_map, is_skewed
 from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case
@@ -64,7 +70,7 @@ def may_lack_copies(case: Case) -> bool:
 
 
 def _read_bandwidth(case: Case) -> bool:
-    return bytes_prove(case, "read") and random_reads_in_order(case)
+    return bytes_prove(case, "read") and random_reads_in_order(case) and compressed_reads_in_order(case)
 
 
 def _write_bandwidth(case: Case) -> bool:
@@ -72,7 +78,7 @@ def _write_bandwidth(case: Case) -> bool:
 
 
 def _bandwidth(case: Case) -> bool:
-    in_order = bytes_prove(case) and random_reads_in_order(case)
+    in_order = bytes_prove(case) and random_reads_in_order(case) and compressed_reads_in_order(case)
     return in_order and not may_lack_copies(case) and hidden_share(case) is None
 
 

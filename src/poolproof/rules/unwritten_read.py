@@ -11,10 +11,11 @@ from poolproof.rules.earlier import (
     writes_again,
 )
 from poolproof.rules.fio_job import is_on_devices
-from poolproof.rules.flow import cold_reads, compresses, lost_reads
+from poolproof.rules.flow import cold_reads, lost_reads
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_issue, fio_source, linux_source, suspects
 from poolproof.rules.path import all_go_past_ram
 from poolproof.rules.proof import OF_READS
+from poolproof.rules.stored_share import compresses
 from poolproof.units import format_duration, format_rate, format_size
 
 _FAST_BYTES_PER_S = 500e6

@@ -3,8 +3,9 @@
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import prepared_by, was_filled
 from poolproof.rules.fio_job import is_on_devices
-from poolproof.rules.flow import compresses, lost_writes
+from poolproof.rules.flow import lost_writes
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, suspects, zfs_source
+from poolproof.rules.stored_share import compresses
 
 
 def _writers(case: Case) -> list[LoadPart]:
