@@ -8,11 +8,13 @@ from poolproof.units import format_count, format_number_of, format_rate
 
 _OVER = 1.05  # rated speeds are rounded, and a link may be a little faster than its nominal rate
 _FAR_OVER = 1.5  # providers let volumes exceed their limit a little, and count large I/Os as several
+_FAR_OVER_BASE = 2.0  # a layer may merge requests, or run at another time
 _SEEKS_MANY, _SEEKS_IMPOSSIBLE = 600, 1500
 
 
 def _in_result(case: Case) -> Findings:
     yield from _stated_iops(case)
+    yield from _above_base(case)
     if case.target is None:
         return
     if case.cold:
@@ -31,6 +33,25 @@ def _stated_iops(case: Case) -> Findings:
             f"({words}): a cache was involved, or the result is from other storage",
             weight=64,
         )
+
+
+def _above_base(case: Case) -> Findings:
+    """Yield a finding if the result is far above that of the same test on the drive below, which the text also has."""
+    for part in parts(case.outcome) if case.quoted and case.quoted.bases and not proves(case) else ():
+        base = next((each for each in case.quoted.bases if each.direction == part.kind), None) if case.quoted else None
+        if base is None or (part.kind == "read" and not case.cold):
+            continue
+        rate, iops = part.figures.bandwidth_bytes or 0.0, part.figures.iops or 0.0
+        times = max(
+            (each / other for each, other in ((rate, base.bytes_per_s), (iops, base.iops)) if other), default=0.0
+        )
+        if times >= _FAR_OVER_BASE:
+            yield suspects(
+                f"the {part.kind}s are {times:.2g} times as fast as those of the drive below ({base.words}): a cache "
+                "was involved, or the requests were merged",
+                weight=63,
+            )
+            return
 
 
 def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Findings:
@@ -75,7 +96,9 @@ RULE = Rule(
     shows="In a result: the rate is more than 1.05 times what all disks together can deliver, which refutes the "
     "result; or there are more than 600 seeks/s per rotational disk (more than 1500 refute the result). In a text: the "
     "I/Os per second are more than 1.5 times the limit that a line gives for the storage (`provisioned IOPS 6000`), "
-    "which makes the result suspect. If a disk's speed is unknown, the maximum of its kind is used: 560 MB/s for a "
+    "which makes the result suspect; or the same test has a result below a heading such as `Underlying drive`, `raw "
+    "device` or `host`, and the result is at least twice as fast, which makes it suspect if the text mentions no "
+    "arrays and no caches on disks. If a disk's speed is unknown, the maximum of its kind is used: 560 MB/s for a "
     "hard disk (with two actuators), 600 MB/s for SATA, 4.8 GB/s for SAS (with both ports), and 3.94, 7.88 or 15.75 "
     "GB/s for four lanes of PCIe 3, 4 or 5.",
     error="Too high. Observed: 25.6 GB/s from three drives of 3.2 GB/s each.",

@@ -22,6 +22,19 @@ NO_LINK = QuotedLink()
 
 
 @dataclass(frozen=True)
+class QuotedBase:
+    """The reads or writes of the drive below the tested storage: their rate, their IOPS, and a quotation of a heading.
+
+    A rate is 0 if it is unknown.
+    """
+
+    direction: str
+    bytes_per_s: float = 0.0
+    iops: float = 0.0
+    words: str = ""
+
+
+@dataclass(frozen=True)
 class Quoted:
     """Facts from the text around a result. Unknown facts are None, False or empty.
 
@@ -59,6 +72,7 @@ class Quoted:
     `hard_disk_count`: the number of these hard disks, or 0 if unknown.
     `sata_drive`: a quotation, with its line number, that says that the run was on one SATA drive.
     `link`: the link of the storage that the text names near the result, such as that of a SATA or USB drive.
+    `bases`: the values that the same test reached on the drive below the tested storage.
     `iops_limit`: the I/Os per second to which the text limits the storage, and a quotation; 0 if unknown.
     `has_log_device`: True if the line that names hard disks also names flash as their log device (SLOG).
     `served_without_sync`: a quotation that says that a server of NFS or iSCSI has sync=disabled.
@@ -93,6 +107,7 @@ class Quoted:
     hard_disk_count: int = 0
     sata_drive: str = ""
     link: QuotedLink = NO_LINK
+    bases: tuple[QuotedBase, ...] = ()
     iops_limit: tuple[float, str] = (0.0, "")
     has_log_device: bool = False
     served_without_sync: str = ""

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
 
+from poolproof.foreign.audit.base_results import base_results
 from poolproof.foreign.audit.disk_inventory import find_inventory, listed_disks
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.formats.protocol import ForeignResult
@@ -141,6 +142,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     barriers = list(applying([] if has_battery else _without_barriers(numbered), numbered, results))
     limits = list(find_iops_limits(numbered))
     links = list(named_links(numbered, results))
+    bases = list(base_results(numbered, results))
     in_memory = list(memory_targets(numbered, results))
     unsynced = list(applying(_sync_settings(numbered), numbered, results))
     return tuple(
@@ -157,6 +159,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             served_without_sync=unsynced[at],
             honours_direct=_names_file_system(numbered, result, result.line - _HEADING_LINES),
             link=links[at],
+            bases=bases[at],
             iops_limit=_last_above(limits, result.line),
             hard_disks=named.words if named else "",
             hard_disk_count=named.count if named else 0,
