@@ -47,6 +47,9 @@ _FUNCTION = re.compile(r"^[ \t]*(?:(?:pub|async|export|static|private|public)\s+
 _TIMEOUT = r"(?:\s*,?\s*[\])}])?\s*,[^()]{0,300}?\btimeout\s*=\s*(?P<seconds>\d+(?:\.\d+)?)\b"
 _FORMATTED = re.compile(r"(?:format|printf)!?\(\s*[\"'][^\"'\n]*[\"']$", re.IGNORECASE)  # its arguments are not items
 _LOOKBACK = 160
+_IMPLICIT = re.compile(r"\s{1,200}+")
+_ENDS = re.compile(rf"{_CONVERTED}{BLANKS},?{BLANKS}(?:[\])}};]|$)")
+_GOES_ON = re.compile(rf"{BLANKS}[\])}}]{{0,4}}{BLANKS}(?:\.args?\(|(?<=[\])}}\s])\+(?!\+))")
 _BRACES = re.compile(r"\{\d{0,2}\}")
 _ENDS_LIST = frozenset({"NULL", "nullptr", "null", "nil", "None"})  # the last argument of execl()
 
@@ -69,11 +72,16 @@ def code_lists_in(text: str) -> Iterator[CodeList]:
             continue
         gap = _COMMENT.sub("", text[end : found.start()]) if found.start() - end <= _LONGEST_GAP else ""
         between = (_COMMA.fullmatch(gap) or _NEXT_CALL.fullmatch(gap)) if items and gap else None
-        if items and between is None:
+        is_joined = bool(items) and len(items[-1].text) < _LONGEST_GAP and _IMPLICIT.fullmatch(gap) is not None
+        if items and between is None and not is_joined:
             if len(items) > 1:
                 yield _completed(text, items, start, end)
             items = []
         line, counted = line + text.count("\n", counted, found.start()), found.start()
+        if is_joined:  # Python joins strings with nothing between them
+            items[-1] = YamlItem(items[-1].text + text_of(found), items[-1].line)
+            end = found.end()
+            continue
         if between is not None:
             if added := between["added"]:
                 items[-1] = YamlItem(_with_value(items[-1].text, added), items[-1].line)
@@ -119,6 +127,9 @@ def _completed(text: str, items: list[YamlItem], start: int, end: int) -> CodeLi
     value = after and (after["listed"] or after["sum"] or after["spread"])
     if value and value not in _ENDS_LIST:
         found.append(YamlItem(unknown(value), last.line))
+    is_whole = after is not None or rest is not None or is_formatted or _ENDS.match(behind) is not None
+    if _is_call(items) and (not is_whole or _GOES_ON.match(behind)):
+        found.append(YamlItem(unknown("more"), last.line))  # an expression that lint cannot read
     name = _NAMED.search(before)
     ends_after = re.match(_TIMEOUT, text[end : end + _LONGEST_GAP])
     if name is not None:
@@ -130,6 +141,10 @@ def _completed(text: str, items: list[YamlItem], start: int, end: int) -> CodeLi
         call = rf"\(\s*{name['name']}{_TIMEOUT}"
         ends_after = ends_after or re.search(call, function.text[end - function.start :])
     return CodeList(tuple(found), ends_after["seconds"] if ends_after else "")
+
+
+def _is_call(items: list[YamlItem]) -> bool:
+    return any(item.text.startswith("--") for item in items)
 
 
 @dataclass(frozen=True)

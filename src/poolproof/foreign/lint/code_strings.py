@@ -14,7 +14,7 @@ STRING = re.compile(
     r"(?P<prefix>\b[fFrRbBuU]{1,2})?"
     r"(?:\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]|\\.)*)'|`(?P<back>[^`\n]*)`)"
 )
-VALUE = r"[\w.$@&*]{1,60}+(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])?"
+VALUE = r"[\w.$@&*]{1,60}+(?:\([^()]{0,80}\)|\[[^\[\]\n]{0,80}\])?"
 """Matches a value between strings: a variable, an attribute, or a call or subscript without nested brackets."""
 
 BLANKS = r"\s{0,99}+"
@@ -40,6 +40,7 @@ _LITERAL = re.compile(r"[fFrRbBuU]?(?P<quote>[\"'])(?P<text>[^\"'{}]*)(?P=quote)
 _UNNAMED = re.compile(r"\$\{value\}")
 _BRACES = re.compile(r"\{\}")
 _VALUES = re.compile(rf"{_ADDED}({VALUE})")
+_ADDS = re.compile(rf"{BLANKS}\+(?!\+)")
 _ASSIGNED = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_]\w{0,40})[ \t]+=\s+\(?\s*$")
 _EXTENDED = r"(?<!\w){name}\s*(?:[+.]=|=\s*(?:[fF]?[\"']\{{)?{name}\b)"
 _BEGUN = re.compile(r"\$\{(?P<name>\w{1,60})\}")
@@ -62,7 +63,8 @@ def text_of(found: re.Match[str]) -> str:
 
 def unknown(name: str) -> str:
     """Return the notation for a value that the program computes. `name`: the expression in the program."""
-    return f"${{{re.sub(r'[^0-9A-Za-z_]', '_', name.lstrip('$@&*.'))}}}"
+    words = re.sub(r"[^0-9A-Za-z_]+", "_", name.lstrip("$@&*."))
+    return f"${{{words.rstrip('_') if name.endswith(')') else words}}}"
 
 
 def added_to(name: str) -> str:
@@ -116,6 +118,8 @@ def _commands(text: str) -> Iterator[_CommandText]:
         command, end = _formatted(command, text, end)
         if rest := _VALUES.match(text, end):
             command, end = f"{command}{unknown(rest[1])}", rest.end()
+        elif adds := _ADDS.match(text, end):  # an expression that may add any options
+            command, end = f"{command} {unknown('added')}", adds.end()
         if name := _extended(text, start, end):
             command += f" {unknown(added_to(name))}"
         if is_program and not _COMMAND.match(command):

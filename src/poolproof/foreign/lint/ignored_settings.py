@@ -1,14 +1,17 @@
-"""Find settings of a job that do not have their usual effect: time_based without runtime, and `~` in a path.
+"""Find settings of a job that do not have their usual effect: time_based without runtime, `~` and quotes in a path.
 
-Sources: fio 3.33 init.c (fixup_options: `time_based requires a runtime/timeout setting`), and measured with bash and
-dash: they expand `~` only at the beginning of a word, so not in `--filename=~/f`.
+Sources: fio 3.33 init.c (fixup_options: `time_based requires a runtime/timeout setting`), and measured: bash and
+dash expand `~` only at the beginning of a word, so not in `--filename=~/f`, and fio 3.33 writes a file whose name
+contains the quotes of `filename="f"`.
 """
 
+import re
 from collections.abc import Iterator
 
 from poolproof.foreign.lint.model import Diagnostic, FioCall, Severity
 
 _MISREAD = "misread-by-fio"
+_QUOTED = re.compile(r"(?P<quote>[\"'])(?P<path>[^\"']+)(?P=quote)")
 _PATHS = ("filename", "directory")
 
 
@@ -25,6 +28,10 @@ def ignored_settings(source: str, text: str, unit: FioCall) -> Iterator[Diagnost
             severity: Severity = "warning" if unit.form == "command" else "note"
             found[Diagnostic(source, line, _MISREAD, severity, message, "set runtime=")] = None
         for name in _PATHS:
+            if unit.form == "job file" and (quoted := _QUOTED.fullmatch((job.text(name) or "").strip())):
+                line = job.lines.get(name) or job.line or unit.line
+                message = f"{name}={quoted[0]}: fio keeps the quotes, so they become part of the name"
+                found[Diagnostic(source, line, _MISREAD, "warning", message, f"write {name}={quoted['path']}")] = None
             if (path := job.text(name) or "").startswith("~") and _is_literal(unit, name, text):
                 line = job.lines.get(name) or job.line or unit.line
                 message = f"{name}={path}: `~` is not expanded here, so fio looks for a directory with the name `~`"

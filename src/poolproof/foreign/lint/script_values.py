@@ -78,8 +78,16 @@ def alternative_options(script: Script, text: str) -> Mapping[str, tuple[str, ..
     return {
         name: tuple(map(str, given))
         for name, given in values.items()
-        if 1 < len(given) <= _MOST_ALTERNATIVES and all(value is not None and value.startswith("-") for value in given)
+        if 1 < len(given) <= _MOST_ALTERNATIVES
+        and all(value is not None and value.startswith("-") for value in given)
+        and not _is_used_between(name, text)
     }
+
+
+def _is_used_between(name: str, text: str) -> bool:
+    """True if the script uses the variable between its assignments, so that its value depends on the place."""
+    set_at = [found.end() for found in re.finditer(rf"(?<![\w$]){name}=", text)]
+    return re.search(rf"\$\{{?{name}\b", text[set_at[0] : set_at[-1]]) is not None if set_at else True
 
 
 def is_definition(words: Sequence[ShellWord]) -> bool:

@@ -43,6 +43,16 @@ def test_a_tilde_that_nothing_expands(text: str, name: str) -> None:
     assert _severities(text.replace("~", "$HOME" if name == "bench.sh" else "${HOME}"), name) == []
 
 
+@pytest.mark.parametrize(
+    ("path", "is_misread"), [('"/mnt/f"', True), ("'f'", True), ("/mnt/it's", False), ("/mnt/f", False)]
+)
+def test_quotes_in_a_job_file(path: str, is_misread: bool) -> None:
+    """Measured with fio 3.33: filename="f" creates a file whose name begins and ends with a quote."""
+    text = f"[a]\nrw=randread\nsize=1g\ndirect=1\nfilename={path}\n"
+    assert _severities(text, "a.fio") == ["warning"] * is_misread
+    assert _severities(f"fio --name=a --rw=randread --size=1g --direct=1 --filename={path}\n") == []
+
+
 def test_a_tilde_that_the_shell_expands() -> None:
     assert _severities("fio --name=a --rw=randread --size=1g --direct=1 --filename ~/f\n") == []
 

@@ -309,3 +309,25 @@ def test_a_command_that_is_only_printed_prepares_nothing() -> None:
     call = "fio --name=a --filename=/data/f --rw=randread --size=10g --direct=1\n"
     assert "unwritten-read" not in rules(f'echo "truncate -s 10G /data/f"\n{call}', name="bench.sh")
     assert "unwritten-read" in rules(f'ssh host "truncate -s 10G /data/f"\n{call}', name="bench.sh")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'cmd = "fio --name=" + self.name + " --rw=write --bs=" + str(\n    self.bs\n) + " --end_fsync=1 --size=8g"\n',
+        f'cmd = "fio {_ARGUMENTS.replace(chr(34), "").replace(",", "")}" + (more if x else other())\n',
+        f'run(["fio", {_ARGUMENTS}, *(each for each in more), "--end_fsync=1"])\n',
+        f'run(["fio", {_ARGUMENTS}] + [f"--{{k}}={{v}}" for k, v in more.items()])\n',
+        f'Command::new("fio").args([{_ARGUMENTS}]).arg(if x {{ y(1) }} else {{ z(2) }}).arg("--end_fsync=1");\n',
+    ],
+)
+def test_an_expression_that_lint_cannot_read_may_add_options(text: str) -> None:
+    assert _UNSYNCED not in rules(text, name="bench.txt")
+
+
+def test_a_missing_comma_joins_two_strings() -> None:
+    text = 'run([\n    "fio",\n    "--name=a"\n    f"--directory={path}",\n    "--rw=write", "--size=8g"\n])\n'
+    assert rules(text, name="bench.py") >= {"misread-by-fio", _UNSYNCED}
+    assert "misread-by-fio" not in rules(text.replace('"--name=a"', '"--name=a",'), name="bench.py")
+    [call] = source(text.replace('=a"', '=a-"').replace('f"--directory={path}"', '"b"'), "bench.py").units
+    assert [job.name for job in call.jobs] == ["a-b"]

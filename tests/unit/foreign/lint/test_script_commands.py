@@ -41,6 +41,15 @@ def test_options_that_depend_on_a_branch() -> None:
     assert "shared-file-numjobs" not in rules(computed, name="bench.sh")
 
 
+def test_options_that_change_between_two_commands() -> None:
+    """The second value does not belong to the first command, so lint does not combine them."""
+    text = (
+        'T="--directory=/a"\nfio --name=a --rw=read --bs=1m --size=8g --numjobs=4 --direct=1 $T\n'
+        'T="--filename=/b"\nfio --name=b --rw=read --bs=1m --size=8g --numjobs=1 --direct=1 $T\n'
+    )
+    assert "shared-file-numjobs" not in rules(text, name="bench.sh")
+
+
 def test_a_variable_with_its_default() -> None:
     text = f"RW=${{RW=write}}\nfio {_OPTIONS} --rw=$RW\n"
     assert _UNSYNCED in rules(text, name="bench.sh")
