@@ -1,6 +1,7 @@
 """When a running fio is stopped, according to its series of rates, after its ramp and three write-back cycles."""
 
 import json
+import math
 
 import pytest
 
@@ -192,6 +193,17 @@ def test_fio_reports_less_often_with_more_clones() -> None:
     assert every("rw=read,bs=1m") == 0.25
     assert every("rw=read,bs=1m,numjobs=16") == 0.5
     assert every("rw=read,bs=1m,numjobs=64") == 1.0
+
+
+def test_a_trial_with_a_ramp_has_a_report_before_the_last_one() -> None:
+    def every(text: str, asked_s: float) -> float:
+        return status_interval_s(load_of(jobs_of(workload(text), asked_s, LocalHost())), math.inf)
+
+    assert every("rw=read,bs=1m,numjobs=20", 1.0) == 1.0
+    assert every("rw=read,bs=1m,numjobs=20,ramp_time=1s", 1.0) == 0.5
+    assert every("rw=read,bs=1m,numjobs=20,ramp_time=1s", 10.0) == 1.0
+    assert every("rw=read,bs=1m,numjobs=65,ramp_time=1s", 1.0) == 1.0, "the reports would be too long"
+    assert every("rw=read,bs=1m,ramp_time=1s", 0.2) == 0.25
 
 
 def test_lasting_sets_the_maximum_time_of_the_load() -> None:
