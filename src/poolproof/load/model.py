@@ -41,7 +41,8 @@ class LoadPart:
 
     Concurrency: the part has `clones` clones (fio's numjobs), each with a requested queue depth of `depth`. If
     `is_synchronous`, the engine waits for each I/O before submitting the next. `queue` is the maximum number of
-    outstanding I/Os of all clones combined. Each clone locks `locked_bytes` bytes of RAM.
+    outstanding I/Os of all clones combined. Each clone locks `locked_bytes` bytes of RAM, and has `depth` buffers. If
+    the part writes, each of them takes `buffer_bytes`, or `max_block_bytes` if that is 0.
 
     Files: each clone uses `files` files, each created with at least `file_bytes` bytes (0 if only as large as the part
     of it that is used). If the part `makes_new_files`, it creates all of them and removes them at the
@@ -80,6 +81,7 @@ class LoadPart:
     queue: int = 1
     is_synchronous: bool = False
     locked_bytes: int = 0
+    buffer_bytes: int = 0
     files: int = 1
     file_bytes: int = 0
     makes_new_files: bool = False

@@ -30,5 +30,14 @@ def _needed_bytes(load: Load) -> int:
 
 
 def _part_bytes(part: LoadPart) -> int:
-    depth = 1 if part.is_synchronous else part.depth
-    return part.clones * (depth * part.max_block_bytes + part.locked_bytes)
+    """Return the size of a part's buffers.
+
+    Before it starts, fio fills every buffer of a job that writes, even with an engine that uses only one of them. Each
+    buffer is as large as the largest block of any direction, including those that the job does not use (init_io_u() in
+    fio's backend.c). Buffers for reads take RAM only when they are used.
+    """
+    if part.writes:
+        buffers_bytes = part.depth * max(part.buffer_bytes, part.max_block_bytes)
+    else:
+        buffers_bytes = (1 if part.is_synchronous else part.depth) * part.max_block_bytes
+    return part.clones * (buffers_bytes + part.locked_bytes)

@@ -71,6 +71,7 @@ def part_of(job: Job) -> LoadPart:
         queue=clones * (1 if submits_one else depth),
         is_synchronous=is_synchronous,
         locked_bytes=job.number("lockmem") or 0,
+        buffer_bytes=max(span.high for span in _block_spans(job, reads=True, writes=True, trims=True)),
         files=_files_each(job),
         file_bytes=_filesize(job),
         makes_new_files=writes and not reads and job.flag("unlink") and not job.flag("overwrite"),
@@ -134,10 +135,10 @@ def _random_share(job: Job) -> float:
     return (100 if percent is None else min(percent, 100)) / 100 / max(every, 1)
 
 
-def _block_spans(job: Job, *, reads: bool, writes: bool) -> tuple[quantity.SizeRange, ...]:
-    """Return the block sizes of the job's reads and writes, or of its trims if it only trims."""
+def _block_spans(job: Job, *, reads: bool, writes: bool, trims: bool = False) -> tuple[quantity.SizeRange, ...]:
+    """Return the block sizes of the job's reads, writes and trims, or only of its trims if none is chosen."""
     sizes = quantity.block_sizes(job.options, job.kb_base)
-    used = [sizes.read] * reads + [sizes.write] * writes
+    used = [sizes.read] * reads + [sizes.write] * writes + [sizes.trim] * trims
     return tuple(span if span and span.low > 0 else quantity.DEFAULT_BLOCK for span in used or [sizes.trim])
 
 
