@@ -2,8 +2,9 @@
 
 A layer cannot be much faster than the drive below it, unless a cache is involved. The heading above a result says that
 it is that of the drive: `Underlying drive`, `raw device`, `bare metal`, `host`. Two results belong together if their
-tests have the same name, direction, order, block size and queue depth. Texts that mention arrays or caches on disks are
-left out, because such layers can be faster than one drive.
+tests have the same name, direction, order, block size and queue depth. In a table, they are in one row, and the column
+of the drive has such a name. Texts that mention arrays or caches on disks are left out, because such layers can be
+faster than one drive.
 """
 
 import re
@@ -21,6 +22,9 @@ _BASE = re.compile(
     r"\b(?:underlying|raw|bare|physical|backing)\s(?:\w{1,20}\s)?"
     r"(?:drive|disk|device|ssd|hdd|partition|storage|file ?system)\b|\bbare[- ]?metal\b|^(?:on )?(?:the )?host\b",
     re.IGNORECASE,
+)
+_BASE_COLUMN = re.compile(
+    r"\s(?:host(?: ?os)?|bare[- ]?metal|(?:underlying|raw|backing) (?:drive|disk|device|ssd|hdd))$", re.IGNORECASE
 )
 _LAYERED = re.compile(
     r"\b(?:raid\w*|raidz\d?|zpools?|pools?|vdevs?|strip(?:e[ds]?|ing)|arrays?|mdadm|jbod|ceph|cluster\w*|replica\w*|l2arc|bcache\w*"
@@ -47,9 +51,28 @@ def base_results(numbered: Sequence[Line], results: Sequence[FoundResult]) -> It
             rate, iops = figures.bandwidth_bytes or 0.0, figures.iops or 0.0
             if known is None or rate > known.bytes_per_s or iops > known.iops:
                 bases[key] = QuotedBase(key[1], rate, iops, quotation(number, words))
+    in_rows = _in_rows(results)
     for result, (_, words) in zip(results, above, strict=True):
         is_base = not words or _BASE.search(words) is not None
-        yield () if is_base else tuple(bases[key] for key, _ in _figures(result) if key in bases)
+        found = () if is_base else tuple(bases[key] for key, _ in _figures(result) if key in bases)
+        yield found or tuple(
+            base
+            for (name, direction, _), _ in _figures(result)
+            for row, base in in_rows.get(result.line, ())
+            if direction == base.direction and name.startswith(f"{row} ") and not _BASE_COLUMN.search(name)
+        )
+
+
+def _in_rows(results: Sequence[FoundResult]) -> dict[int, list[tuple[str, QuotedBase]]]:
+    """Return the values in columns of the drive, each with the name of its row, keyed by line."""
+    found: dict[int, list[tuple[str, QuotedBase]]] = {}
+    for result in results:
+        for (name, direction, _), figures in _figures(result) if result.line == result.last_line else ():
+            if column := _BASE_COLUMN.search(name):
+                rate, iops = figures.bandwidth_bytes or 0.0, figures.iops or 0.0
+                base = QuotedBase(direction, rate, iops, quotation(result.line, name))
+                found.setdefault(result.line, []).append((name[: column.start()], base))
+    return found
 
 
 def _last(headings: Sequence[tuple[int, str]], line: int) -> tuple[int, str]:

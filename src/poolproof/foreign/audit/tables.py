@@ -33,6 +33,11 @@ from poolproof.load.outcome import Direction, Outcome, PartOutcome
 _CLAUSE = re.compile(r"[,.;:()|]\s")
 _TIME = re.compile(r"^\s*\d\d:\d\d:\d\d\s+")  # of a log
 _HEADING = re.compile(r"^\s{0,9}(?:#{1,6}\s|\*\*[^*]{1,80}\*\*:?\s{0,9}$|[^|=:]{1,60}:\s{0,9}$)")
+_UNITS = re.compile(
+    r"^\W{0,9}(?:all )?(?:units?|values|results|numbers|figures|speeds?|单位|單位|единицы|einheit|unidad|unité)\b"
+    r"[^|\d]{0,30}?(?:[:：]|\b(?:in|are)\b)\s{0,3}\(?(?P<unit>(?:[kmg]i?b(?:/s|ps)|k?iops))\W{0,9}$",
+    re.IGNORECASE,
+)
 _TITLE = re.compile(r"^\s{0,3}-{3,}\s?\w[^|]{0,100}?\w\)?\s?-{3,}\s*$")  # between the rows of a table
 _SECTION = re.compile(r"^\s{0,3}(?P<level>#{2,6})\s")
 _MAY_BE_TABLE = re.compile(
@@ -77,7 +82,9 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
             heads = ()
         elif not heads and not LABELLED.search(line):
             heads = cells_of(line, separator_of(line))
-        if _HEADING.match(line):
+        if units := _UNITS.match(line):
+            above = units["unit"]
+        elif _HEADING.match(line):
             above = line.strip("#*: \t")
         if match := _SECTION.match(line):
             level = len(match["level"])

@@ -51,3 +51,20 @@ def test_only_the_same_test_is_compared(rw: str, bs: str, iops: str, *, is_suspe
     guest = _FIO.format(rw=rw, bs=bs, iops=iops, rate=387, hour=11)
 
     assert _suspects(f"## Host\n\n```\n{host}```\n\n## Guest\n\n```\n{guest}```\n") == [False, is_suspect]
+
+
+@pytest.mark.parametrize(
+    ("column", "above", "suspects"),
+    [
+        ("HOSTOS", "unit: MB/s", [False, True, False, True]),
+        ("Bare metal", "All values in MB/s:", [False, True, False, True]),
+        ("runc", "unit: MB/s", [False] * 4),
+        ("HOSTOS", "unit: MB/s, on RAID 0", []),
+        ("HOSTOS", "The times:", []),
+    ],
+)
+def test_a_column_may_be_that_of_the_host(column: str, above: str, suspects: list[bool]) -> None:
+    row = "| randread  | 171    | 508        | 93    | 1327   |"
+    table = f"| Test Item | {column} | Volume | Layer | gvisor |\n|---|---|---|---|---|\n{row}\n"
+
+    assert _suspects(f"## Test results of fio\n\n{above}\n\n{table}") == suspects
