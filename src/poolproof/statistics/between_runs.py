@@ -126,9 +126,19 @@ class BetweenRuns(Generic[Key]):
 
         If its own variance or the between-run variance is unknown, the mean is returned unchanged.
         """
-        if mean.parts is None:
-            return mean
-        return replace(mean, known=summed(mean.known, self._between(key, inside_of(mean))))
+        return self.added(mean, key, mean, 1.0)
+
+    def added(self, total: LogMean, key: Key, mean: LogMean, weight: float) -> LogMean:
+        """Return `total` with the between-run variance of a cell, multiplied by `weight`, added to its error.
+
+        `mean`: the cell's mean, to which `total` gives this weight.
+
+        Between runs, all cells of a layout may change in the same way, for example because its files are in another
+        place on the disk. For this reason, the factor is not the square of the weight (see `mixture`).
+        """
+        if total.parts is None:
+            return total
+        return replace(total, known=summed(total.known, scaled(self._between(key, inside_of(mean)), weight)))
 
     def between_two(self, key: Key, apart: Difference) -> Difference:
         """Return the difference between two runs of a cell, with the between-run variance added for both runs.

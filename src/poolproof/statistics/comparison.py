@@ -117,16 +117,21 @@ def log_mean(
     return LogMean(mean, (), known=scaled(error.known, factor), logs=own, sampled=sampled)
 
 
-def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
+def mixture(means: Iterable[tuple[float, LogMean]], *, independent: bool = True) -> LogMean:
     """Return the weighted mean of (weight, mean) pairs, whose weights must sum to 1.
 
     The result is the logarithm of a weighted geometric mean.
+
+    `independent`: whether the errors of the means are independent. If they are not, their variances are multiplied by
+    the weights rather than by their squares: for any correlation, (Σ w σ)² ≤ Σ w σ² is an upper bound on the variance.
     """
     weighted = tuple(means)
-    parts = [(weight**2 * variance, freedom) for weight, each in weighted for variance, freedom in each.parts or ()]
+    shares = [weight**2 if independent else weight for weight, _ in weighted]
+    both = [(share, each) for share, (_, each) in zip(shares, weighted, strict=True)]
+    parts = [(share * variance, freedom) for share, each in both for variance, freedom in each.parts or ()]
     known = CERTAIN
-    for weight, each in weighted:
-        known = summed(known, scaled(each.known, weight**2))
+    for share, each in both:
+        known = summed(known, scaled(each.known, share))
     return LogMean(
         mean=sum(weight * each.mean for weight, each in weighted),
         known=known,

@@ -22,7 +22,7 @@ from poolproof.results.runs.loading import LoadedRun, load_run
 from poolproof.results.runs.model import RunRecord
 from poolproof.results.runs.trust import distrust
 from poolproof.statistics.between_runs import BetweenRuns, between_runs
-from poolproof.statistics.comparison import Difference, LogMean, difference
+from poolproof.statistics.comparison import Difference, LogMean, difference, mixture
 from poolproof.statistics.paired_variance import estimated_together
 
 MOST_RUNS = 20
@@ -74,6 +74,19 @@ class EarlierRuns:
         """Return the cell's mean with the between-run variance, if known, added to its error."""
         between = self._of(metric)
         return mean if between is None else between.widened(key, mean)
+
+    def mixed(self, weighted: Sequence[tuple[float, Measured]]) -> LogMean:
+        """Return the weighted mean of a layout's cells, with the between-run variance, if known, added to its error.
+
+        Trials of different workloads are independent. Builds are not, because a build may change all workloads in the
+        same way, and neither are the changes between runs.
+        """
+        independent = not any(each.cell.by_build for _, each in weighted)
+        total = mixture(((weight, each.log) for weight, each in weighted), independent=independent)
+        for weight, each in weighted:
+            between = self._of(each.metric)
+            total = total if between is None else between.added(total, each.cell.key, each.log, weight)
+        return total
 
     def apart(self, one: Measured, other: Measured, *, same_run: bool) -> Difference:
         """Return the difference between two values, with an error that includes the between-run variance.

@@ -29,7 +29,7 @@ from poolproof.results.compare.measured import Measured, in_groups, measured
 from poolproof.results.runs.few_events import TOO_FEW, FewEvents
 from poolproof.results.runs.in_place import are_in_place, family_of, with_margin
 from poolproof.results.runs.loading import LoadedRun
-from poolproof.statistics.comparison import ComparisonDecision, Difference, LogMean, decide, difference, mixture
+from poolproof.statistics.comparison import ComparisonDecision, Difference, LogMean, decide, difference
 from poolproof.statistics.intervals import CONFIDENCE, Interval
 from poolproof.verdicts import Verdict, worst
 
@@ -373,7 +373,7 @@ def _entries(
         usable = {name: each for name, each in found.items() if isinstance(each, Measured) and each.few is None}
         cells = {name: earlier.widened(each) for name, each in usable.items()}
         if len(cells) == len(found):
-            score = mixture((goal.weights[name], each.log) for name, each in cells.items())
+            score = earlier.mixed([(goal.weights[name], each) for name, each in usable.items()])
             entries.append(Entry(layout.name, cells, score))
         else:
             few = [each.few for each in found.values() if isinstance(each, Measured) and each.few is not None]

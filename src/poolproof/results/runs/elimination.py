@@ -121,7 +121,9 @@ def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, prio
 def _score(cells: Sequence[Sequence[Trial]], priors: VariancePriors, by_build: bool) -> LogMean | None:
     """Return the mean over the goal's workloads, all with the same weight. None if any of them has no mean."""
     means = [mean for cell in cells if (mean := _log_mean(cell, priors, by_build)) is not None]
-    return mixture((1 / len(means), mean) for mean in means) if means and len(means) == len(cells) else None
+    if not means or len(means) < len(cells):
+        return None
+    return mixture(((1 / len(means), mean) for mean in means), independent=not by_build)
 
 
 def _log_mean(cell: Sequence[Trial], priors: VariancePriors, by_build: bool) -> LogMean | None:
