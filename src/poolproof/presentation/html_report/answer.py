@@ -1,7 +1,7 @@
 """The report's headline: the best layout, how certain that answer is, and what was excluded."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.campaign.cell_key import CellKey
@@ -25,6 +25,7 @@ from poolproof.statistics.comparison import LEAST_EFFECT
 from poolproof.units import format_duration, format_number_of
 
 _MOST_NAMED = 4
+_NONE_VALID = "no result is valid"
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,16 @@ def _ranked(run: LoadedRun, goal: Goal) -> Ranking | str:
     except NothingRanked as error:
         if error.few is not None:
             return f"{TOO_FEW} ({error.few.sentence})"
-        return f"no result is valid ({error.message.partition(': ')[2]})"
+        why = error.message.partition(": ")[2]
+        return why if _has_valid(run, goal) else f"{_NONE_VALID} ({why})"
+
+
+def _has_valid(run: LoadedRun, goal: Goal, layouts: Collection[str] | None = None) -> bool:
+    """True if a layout has a valid result for each of the goal's workloads. `layouts`: the layouts to consider."""
+    valid = Counter(
+        cell.layout for cell in run.cells if cell.workload in goal.weights and cell.counts and cell.values()
+    )
+    return any(count >= len(goal.weights) for name, count in valid.items() if layouts is None or name in layouts)
 
 
 def _by_workload(run: LoadedRun) -> Headline:
@@ -141,8 +151,8 @@ def _by_workload(run: LoadedRun) -> Headline:
         sentence = f"{winner} is best under all {len(found)} workloads."
     elif len(valid) == 1:
         (name,) = valid
-        has_few = any(TOO_FEW in each for each in found.values() if isinstance(each, str))
-        usable = "a result that can be ranked" if has_few else "a valid result"
+        others = (each for each in found.values() if isinstance(each, str))
+        usable = "a valid result" if all(_NONE_VALID in each for each in others) else "a result that can be ranked"
         sentence = f"Only one of the {len(found)} workloads, {name}, has {usable}. {texts[name]}."
     rest = ("The campaign has no goal. Set `goal: WORKLOAD` to get one answer.", *_in_place(valid.values()))
     return Headline(sentence, rest, tuple(texts.items()), tone="known" if winner else "open")
@@ -199,13 +209,16 @@ def _best(run: LoadedRun, ranking: Ranking) -> str:
         metric = ranking.metrics[only]
         result = f": {'' if metric == 'iops' else f'{metric_of(metric).title} '}{_result(run, name, only)}"
     if len(ranking.ranked) == 1:
-        usable = "a result that can be ranked" if ranking.too_few else "valid results"
+        has_others = _has_valid(run, ranking.goal, {each.layout for each in ranking.excluded})
+        usable = "a result that can be ranked" if has_others else "valid results"
         return f"For {goal}, {name} is the only layout with {usable}{result}."
     if len(ranking.best) == 1:
         second = ranking.ranked[1]
         if only is None and second.to_leader is not None:  # a mix has no single result to show
             result = f"; {second.entry.layout} is next: {speed_text(second.to_leader.interval)}"
         return f"For {goal}, {name} is best{_among(ranking)}{result}."
+    if first.entry.untested:  # layouts that can be tested come first
+        return f"For {goal}, the best layout is unknown: no layout can be tested. {name} has the best mean{result}."
     names = _listed([each.entry.layout for each in ranking.best])
     tied = all(pair.difference.error is not None for pair in ranking.pairs)
     why = "" if first.to_leader or tied else _why_no_interval(ranking)

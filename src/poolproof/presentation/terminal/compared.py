@@ -54,7 +54,7 @@ def _holds_for(*runs: LoadedRun, variance: RunVariance) -> str:
         return f"This applies to {machines}. {run_variance_text('all intervals', variance)}"
     days = "the day of the run" if len({run.path for run in runs}) == 1 else "the days of the runs"
     if all(run.by_build for run in runs):
-        builds = "Each layout was built several times, and the intervals account for differences between its builds."
+        builds = "Layouts were built several times, and the intervals account for the differences between builds."
         return f"This applies to {machines} and {days}. {builds} How much results differ between days was not measured."
     unknown = "How much results differ between builds and between days was not measured"
     return (

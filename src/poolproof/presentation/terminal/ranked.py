@@ -124,9 +124,7 @@ def _figure_with_interval(cell: Measured) -> str:
 
 
 def _below(ranking: Ranking) -> Iterator[RenderableType]:
-    best = [each.entry.layout for each in ranking.best]
-    several = f"one of {', '.join(best)}; not significantly different"
-    yield Text(f"best: {best[0] if len(best) == 1 else several}", style="bold")
+    yield Text(f"best: {_best_text(ranking)}", style="bold")
     if ranking.too_few:
         yield Text(f"{TOO_FEW}, so any of these may be better: {', '.join(ranking.too_few)}")
     leader = ranking.ranked[0].entry.layout
@@ -164,6 +162,21 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     if ranking.goal.only is None and len(ranking.ranked) > 1:
         yield from _mix(ranking)
     yield from _repeat(ranking)
+
+
+def _best_text(ranking: Ranking) -> str:
+    """Name the layouts that may be the best. Only those that can be tested are called not significantly different."""
+    best = [each.entry.layout for each in ranking.best]
+    tested = [each.entry.layout for each in ranking.best if not each.entry.untested]
+    if not tested:
+        return "unknown, because no layout can be tested"
+    if len(best) == 1:
+        return best[0]
+    several = f"one of {', '.join(best)}"
+    if len(tested) == 1:
+        return f"{several}; {tested[0]} is the best of the tested layouts"
+    of = "" if len(tested) == len(best) else f"{', '.join(tested)} are "
+    return f"{several}; {of}not significantly different"
 
 
 def _explanation(ranking: Ranking) -> Text:

@@ -79,10 +79,14 @@ def _of_resume(when: str, before: Sequence[Trial], after: Sequence[Trial]) -> It
     mean, half = _change(before, after)
     if abs(mean) - half > math.log1p(LEAST_EFFECT):
         size = abs(mean)
-        low, change, high = (abs(math.expm1(math.copysign(log, mean))) for log in (size - half, size, size + half))
+        logs = (math.copysign(log, mean) for log in (size - half, size, size + half))
+        is_ratio = size >= math.log(2) - 1e-9
+        low, change, high = (
+            f"{math.exp(abs(log)):.3g}×" if is_ratio else f"{abs(math.expm1(log)):.0%}" for log in logs
+        )
         yield (
-            f"After the run was resumed ({when}), the same layouts were {change:.0%} "
-            f"{'faster' if mean > 0 else 'slower'} than before ({low:.0%} to {high:.0%}, at {_CONFIDENCE:.0%} "
+            f"After the run was resumed ({when}), the same layouts were {change} "
+            f"{'faster' if mean > 0 else 'slower'} than before ({low} to {high}, at {_CONFIDENCE:.0%} "
             "confidence). This may explain differences between layouts. Measure them again in a new run."
         )
 

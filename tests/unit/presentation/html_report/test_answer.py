@@ -101,6 +101,21 @@ def test_sound_results_without_a_value_are_not_called_refuted(tmp_path: Path) ->
     assert "no value" in one.sentence and "disks" not in one.sentence
 
 
+@pytest.mark.parametrize("campaign", [CAMPAIGN, NO_GOAL])
+def test_layouts_that_measured_0_are_valid_but_cannot_be_ranked(tmp_path: Path, campaign: str) -> None:
+    """They were called invalid, although their verdict is sound."""
+    trials = [
+        replace(each, figures=replace(each.figures, iops=0.0)) if each.figures and each.layout != "one" else each
+        for each in all_trials()
+    ]
+    found = _answer(tmp_path / "one", trials=trials, campaign=campaign)
+    text = "\n".join((found.sentence, *found.rest, *(line for _, line in found.workloads)))
+    assert ("one is the only layout with a result that can be ranked" in text) is (campaign == CAMPAIGN)
+    none = [replace(each, figures=replace(each.figures, iops=0.0)) for each in all_trials() if each.figures]
+    sentence = _answer(tmp_path / "none", trials=none, campaign=CAMPAIGN).sentence
+    assert "No layout can be ranked" in sentence and "a trial measured 0" in sentence and "valid" not in sentence
+
+
 def test_nothing_measured_says_how_to_continue(tmp_path: Path) -> None:
     found = _answer(tmp_path, trials=[])
     assert _done(found) == {(0, 12)} and found.tone == "nothing"

@@ -5,6 +5,7 @@ Other cells are not affected.
 
 import io
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.claims import Claim, parse_claim
 from poolproof.campaign.document import Spot
 from poolproof.errors import RunError
+from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
 from poolproof.results.compare.cell_comparison import Side, compare
@@ -102,6 +104,17 @@ def test_an_unsteady_layout_may_have_any_place_and_is_named(tmp_path: Path, word
     wording(text_of(print_ranking, ranking))
     (pair,) = [each for each in ranking_object(ranking)["layouts"] if each["layout"] == "pair"]
     assert pair["figures"][0]["unsteady"] == ["bimodal"]
+
+
+def test_layouts_of_which_none_can_be_tested_are_not_called_equal(tmp_path: Path) -> None:
+    record = replace(UNTIL, campaign=f"{UNTIL.campaign}goal: reads\n")
+    drifts = {(layout, "reads"): "drift" for layout in ("one", "pair", "union")}
+    values: Values = {key: [1000.0, 1001.0] for key in drifts}
+    made = load_run(make_run(tmp_path / "r", values, record=record, unsettled=drifts))
+    printed, page = text_of(print_ranking, rank(made, READS, metric=None, effect=0.02)), answer(made).sentence
+    assert "best: unknown, because no layout can be tested" in printed
+    assert "the best layout is unknown: no layout can be tested" in page
+    assert "not significantly" not in printed + page
 
 
 @pytest.mark.parametrize("reason", ["noise", "few-trials-is-no-name"])

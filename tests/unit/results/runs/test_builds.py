@@ -140,7 +140,7 @@ def test_the_first_round_of_a_run_is_shown_as_one_build(tmp_path: Path) -> None:
 
 def test_answers_say_what_they_hold_for(tmp_path: Path) -> None:
     several, single = two(tmp_path / "r"), two(tmp_path / "s", campaign(builds=1), APART[:1], SHIFTED[:1])
-    for run, words in ((several, "account for differences"), (single, "this build of each")):
+    for run, words in ((several, "account for the differences"), (single, "this build of each")):
         found = compare(Side(run, "one"), Side(run, "two"), effect=0.02)
         assert words in " ".join(shown(print_comparison, found).split())
         assert words in " ".join(shown(print_ranking, rank(run, Goal({"w0": 1.0}), metric=None, effect=0.02)).split())
