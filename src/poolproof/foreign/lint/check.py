@@ -7,7 +7,7 @@ from dataclasses import replace
 from poolproof.errors import as_word
 from poolproof.foreign.lint.destroyed_data import RULE as DESTROYS
 from poolproof.foreign.lint.destroyed_data import destroyed_data
-from poolproof.foreign.lint.earlier_commands import Before, History, loop_line, loop_spans
+from poolproof.foreign.lint.earlier_commands import Before, History, loop_spans
 from poolproof.foreign.lint.job_groups import Targets, group_jobs
 from poolproof.foreign.lint.located_findings import locate_findings
 from poolproof.foreign.lint.missing_size import SIZE_FIX, jobs_without_size, with_sizes_of_files
@@ -118,8 +118,8 @@ def _needed_values(
 ) -> Iterator[str]:
     others = [run.values for run in runs if run.values not in with_finding]
     for name in values:
-        loop = loop_line(name, text)
-        is_inside = loop is None or loop <= first.line
+        spans = loop_spans([name], text)
+        is_inside = not spans or any(start <= first.line <= end for start, end in spans)
         if is_inside and any(_differ_only_in(name, one, other) for one in with_finding for other in others):
             occurred = dict.fromkeys(each[name] for each in with_finding)
             yield f"{name}={' or '.join(occurred)}"

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from poolproof.foreign.lint.code_job_files import job_files_in
 from poolproof.foreign.lint.code_lists import code_lists_in
 from poolproof.foreign.lint.code_strings import commands_in, unknown, without_commands
+from poolproof.foreign.lint.container_entrypoint import place_of_image
 from poolproof.foreign.lint.fio_command import read_fio_call
 from poolproof.foreign.lint.function_calls import calls_of, functions_in
 from poolproof.foreign.lint.hidden_commands import option_strings, with_hidden_commands
@@ -337,6 +338,7 @@ def _place_of_fio(words: Sequence[ShellWord]) -> int | None:
         return may_be and _FIO_VARIABLE.fullmatch(names[at]) is not None
 
     found = place_of_fio(["fio" if is_program(at) else name for at, name in enumerate(names)])
+    found = place_of_image(names) if found is None else found
     return _before_variables(names) if found is None else found
 
 

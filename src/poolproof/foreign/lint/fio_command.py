@@ -18,7 +18,7 @@ _RUNS_NOTHING = frozenset({"parse-only", "showcmd"})
 def read_fio_call(words: Sequence[ShellWord], line: int) -> FioCall:
     """Return the call of fio with these arguments. `line`: the line of the word `fio`."""
     end = next((at for at, word in enumerate(words) if word.text.startswith(":::")), None)  # syntax of GNU parallel
-    words = [word for word in words[:end] if word.text not in _COMMENT_MARKS]
+    words = _without_optional([word for word in words[:end] if word.text not in _COMMENT_MARKS])
     before = [None, *words]
     is_unknown = [
         _is_unknown(word) and not JOB_FILE.search(word.text) and not (last and takes_next(last.text))
@@ -44,6 +44,17 @@ def read_fio_call(words: Sequence[ShellWord], line: int) -> FioCall:
         only=frozenset(value for name, value in command.program if name == "section"),
         runs_in="machine" if "client" in given else "",
     )
+
+
+def _without_optional(words: Sequence[ShellWord]) -> list[ShellWord]:
+    """Return the words without those in brackets, as in a description of the usage (`[--debug=io]`)."""
+    found, is_optional = [], False
+    for word in words:
+        is_optional = is_optional or word.text.startswith("[-")
+        if not is_optional:
+            found.append(word)
+        is_optional = is_optional and not word.text.endswith("]")
+    return found
 
 
 def _is_unknown(word: ShellWord) -> bool:

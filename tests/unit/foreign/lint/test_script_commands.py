@@ -100,3 +100,34 @@ def test_an_option_of_another_build_of_fio(program: str, severity: str) -> None:
     text = f"{program} --name=a --rw=randread --size=8g --direct=1 --zone_append=1\n"
     found = [each for each in said(text, name="bench.sh") if each[2] in ("unknown-option", "refused-by-fio")]
     assert [each[1] for each in found] == [severity]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "docker run --rm -v /mnt:/mnt --entrypoint=fio me/image:1.5",
+        "docker run --entrypoint fio --name bench -e X=1 me/image",
+        "sudo podman run --entrypoint=/usr/bin/fio -it image",
+    ],
+)
+def test_fio_as_the_entry_point_of_a_container(run: str) -> None:
+    assert _UNSYNCED in rules(f"{run} {_OPTIONS} --rw=write\n", name="bench.sh")
+    assert _UNSYNCED not in rules(f"{run} {_OPTIONS} --rw=write --end_fsync=1\n", name="bench.sh")
+    assert rules(
+        f"{run.replace('/usr/bin/fio', 'sh').replace('fio', 'sh')} {_OPTIONS} --rw=write\n", name="bench.sh"
+    ) <= {"no-job"}
+
+
+def test_optional_words_in_a_description_of_the_usage() -> None:
+    text = f"fio {_OPTIONS} --rw=write [--debug=io,file] [--output FILE]\n"
+    assert rules(text, name="usage.md") == {_UNSYNCED}
+    assert "no-job" in rules(text.replace("[--output FILE]", "my.fio"), name="usage.md")
+
+
+def test_a_finding_after_a_loop_does_not_name_the_loop() -> None:
+    loop = f"for x in 1 2; do\n  fio {_OPTIONS} --rw=write --output=$x --end_fsync=1\ndone\n"
+    text = f"{loop}fio {_OPTIONS} --rw=write\n"
+    [found] = [each for each in lint(source(text, "bench.sh")) if each.rule == _UNSYNCED]
+    assert found.line == 4 and "x=1" not in found.message
+    inside = text.replace("--end_fsync=1", "--fsync=$x").replace("1 2", "0 1")
+    assert any("x=0" in each.message for each in lint(source(inside, "bench.sh")) if each.line == 2)
