@@ -42,6 +42,11 @@ _USB = re.compile(
     r"|\busb[ -](?:stick|key|thumb|pen|flash|drive|disk|hdd|ssd|enclosure)",
     re.IGNORECASE,
 )
+_THROUGH = re.compile(  # words elsewhere in such a sentence do not change the number of links
+    r"(?<!each )\b(?:using|via|through|over|in) (?:a|an|my|the same) (?:[\w.-]{1,20} ){0,3}?usb[ -]?[23](?:\.[0-2])?"
+    r"(?: gen ?[12])? (?:[\w.-]{1,20} ){0,3}?(?:readers?|adapters?|enclosure|dock|hub|port|bridge|cable)\b",
+    re.IGNORECASE,
+)
 _CARD = re.compile(r"\b(?:micro ?)?sd(?:hc|xc)?[ -]?cards?\b|\b(?P<uhs1>uhs-?i|a[12]-rated)\b", re.IGNORECASE)
 _EMMC = re.compile(r"\bemmc\b", re.IGNORECASE)
 _NETWORK = re.compile(  # `Gb` is a bit, `GB` is a byte
@@ -146,15 +151,15 @@ def _name(result: FoundResult) -> str:
 
 def _named(number: int, line: str, *, has_arrays: bool) -> _Drives | None:
     """Return the storage that a line names, or None if it names none."""
+    through = _THROUGH.search(line)
+    is_unclear = _UNCLEAR.search(line) or _OTHER.search(line)
+    line = through[0] if through else line
     found = _link_of(line)
     if found is None:
         return _Drives(None) if _STORAGE.search(line) or _OTHER.search(line) else None
     rate, what = found
     count = _count(line)
-    is_unknown = (
-        _OTHER.search(line) or _UNCLEAR.search(line) or count is None or (has_arrays and not _COUNT.search(line))
-    )
-    if is_unknown:
+    if is_unclear or count is None or (has_arrays and not _COUNT.search(line)):
         return _Drives(None)
     words = line.strip(" #*-|\t")
     words = words if len(words) <= _LONGEST_QUOTE else words[:_LONGEST_QUOTE]

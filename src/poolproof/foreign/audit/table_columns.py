@@ -36,7 +36,7 @@ _BETWEEN = re.compile(r"[\s()\[\],:=_&+@.-]*+/?[\s()\[\],:=_&+@.-]*+")
 _BITS = re.compile(r"\b[KMG]b(?:/s|ps|it)|\b[kmgKMG]bit")
 _BLOCK = re.compile(r"^(?:bs|(?:block|i/?o)[-_ ]?size)$", re.IGNORECASE)
 _NOT_COMPARED = re.compile(
-    r"(?<!\d)%|\b(?:fa[ck]tor|delta|change|diff(?:erence)?|ratio|gain|improvement|speed-?up|vs|units?|notes?|min|max|std(?:dev)?|p\d\d)\b|^\u0394",
+    r"(?<!\d)%|\b(?:fa[ck]tor|delta|change|diff(?:erence)?|ratio|gain|improvement|speed-?up|verdict|winner|vs|units?|notes?|min|max|std(?:dev)?|p\d\d)\b|^\u0394",
     re.IGNORECASE,
 )
 _NUMBER_OF = r"(?:num_?)?jobs|threads|workers|clients|i/?o[-_ ]?depth|queue[-_ ]?depth|qd|depth"

@@ -138,6 +138,7 @@ def _rules(each: Audited) -> set[str]:
             ],
         ),
         (RADOS, [(4, "write", 35.3, round(141.034 * MIB))]),
+        (RADOS.replace("141.034", "1.41e+02"), [(4, "write", 35.3, round(141 * MIB))]),
         (RADOS.replace("(s)", "").replace("writes", "reads"), [(4, "read", 35.3, round(141.034 * MIB))]),
         (
             GOBONNIEGO,

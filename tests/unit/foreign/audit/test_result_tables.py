@@ -139,6 +139,11 @@ NAMED_METRICS = """\
 |--|--|--|--|--|--|
 | 4k randread | 254.2k | 993 MiB/s | 228.7k | 894 MiB/s | **+11.1%** |
 """
+WITH_A_VERDICT = """\
+| workload | one | two | verdict |
+|---|---|---|---|
+| rand 4k read IOPS | **230k** | 35k | one +552% |
+"""
 BOTH_IN_NAMED_ROWS = """\
 | Metric | plain | other | Ratio |
 |---|---|---|---|
@@ -161,6 +166,7 @@ TABLES: dict[str, tuple[str, list[Value]]] = {
         METRICS_IN_ROWS_DIRECTIONS_IN_COLUMNS,
         [("read", 52_100, 203 * MIB), ("write", 10_200, 40 * MIB)],
     ),
+    "a verdict in the last column": (WITH_A_VERDICT, [("read", 230_000, None), ("read", 35_000, None)]),
     "metric in the corner": (METRIC_IN_THE_CORNER, [("read", 52_100, None), ("write", 10_200, None)]),
     "metric of layouts": (METRIC_IN_THE_CORNER_OF_LAYOUTS, [("read", 52_100, None), ("read", 10_200, None)]),
     "metric above": (METRIC_ABOVE, [("read", 0, 100 * MIB), ("write", 0, 50 * MIB)]),

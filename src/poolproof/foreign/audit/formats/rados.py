@@ -17,7 +17,7 @@ _TIME = re.compile(r"^\s*Total time run:\s+(?P<value>\d[\d.]{0,15})")
 _ROWS = {
     "made": re.compile(r"^\s*Total (?P<kind>reads|writes) made:\s+(?P<value>\d{1,15})"),
     "size": re.compile(r"^\s*(?:Read|Write) size:\s+(?P<value>\d{1,12})"),
-    "rate": re.compile(r"^\s*Bandwidth \(MB/sec\):\s+(?P<value>\d[\d.]{0,15})"),
+    "rate": re.compile(r"^\s*Bandwidth \(MB/sec\):\s+(?P<value>\d[\d.]{0,15}(?:e[+-]?\d{1,2})?)"),
     "iops": re.compile(r"^\s*Average IOPS:\s+(?P<value>\d[\d.]{0,15})"),
     "latency": re.compile(r"^\s*Average Latency(?:\(s\))?:\s+(?P<value>\d[\d.e-]{0,15})"),
 }
