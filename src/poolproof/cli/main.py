@@ -66,7 +66,7 @@ def _repair_surroundings() -> None:
     """Replace closed standard streams with /dev/null, and let the output streams escape what they can't encode.
 
     If a standard stream stayed closed, the next file to be opened would become the standard stream of the programs that
-    poolproof starts. COLUMNS and LINES are unset if they are not ASCII.
+    poolproof starts. COLUMNS and LINES are unset if they are not positive numbers in ASCII.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)
@@ -76,7 +76,8 @@ def _repair_surroundings() -> None:
         elif isinstance(stream, io.TextIOWrapper) and number:
             stream.reconfigure(errors="backslashreplace")
     for name in ("COLUMNS", "LINES"):
-        if not os.environ.get(name, "0").isascii():
+        text = os.environ.get(name, "1")
+        if not (text.isascii() and text.strip().isdecimal() and int(text[:20]) > 0):
             del os.environ[name]
 
 
