@@ -184,11 +184,11 @@ def _apart_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int | None:
     None if the time is unknown or if all jobs started together.
     """
     spans: list[tuple[int, int]] = []
-    for job in jobs:
+    for job, start_ms in zip(jobs, _starts_ms(jobs), strict=True):
         if runtime_ms := _longest_ms([job], ways):
-            if job.delay_ms is None:
+            if start_ms is None:
                 return None
-            spans.append((job.delay_ms, job.delay_ms + runtime_ms))
+            spans.append((start_ms, start_ms + runtime_ms))
     starts = [start for start, _ in spans]
     if len(spans) < 2 or max(starts) - min(starts) <= _TOGETHER * min(end - start for start, end in spans):
         return None
@@ -199,16 +199,33 @@ def _apart_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int | None:
     return lasted_ms
 
 
+def _starts_ms(jobs: Sequence[PartOutcome]) -> list[int | None]:
+    """Return the time in ms from the start of the jobs' group to each job's first measurement, or None if unknown.
+
+    A job with `wait_for` starts after all clones of the job that it names have ended.
+    """
+    starts: list[int | None] = []
+    ends: dict[str, int | None] = {}
+    for job in jobs:
+        before_ms = ends.get(job.options.get("wait_for", ""), 0)
+        start_ms = None if before_ms is None or job.delay_ms is None else before_ms + job.delay_ms
+        known_ms = ends.get(job.name, 0)
+        ended_ms = None if start_ms is None else start_ms + _longest_ms([job], DIRECTIONS)
+        ends[job.name] = None if ended_ms is None or known_ms is None else max(ended_ms, known_ms)
+        starts.append(start_ms)
+    return starts
+
+
 def measured_ms(result: Outcome) -> int:
     """Return the time in ms from the start of the first part's measurement to the end of the last one's.
 
     If a part's start delay is unknown, all parts are assumed to have started together.
     """
-    delays = [part.delay_ms for part in result.parts if part.delay_ms is not None]
-    if len(delays) < len(result.parts):
+    starts = [start_ms for start_ms in _starts_ms(result.parts) if start_ms is not None]
+    if len(starts) < len(result.parts):
         return max((part.job_runtime_ms or 0 for part in result.parts), default=0)
-    ends = [delay + (part.job_runtime_ms or 0) for delay, part in zip(delays, result.parts, strict=True)]
-    return max(ends, default=0) - min(delays, default=0)
+    ends = [start + (part.job_runtime_ms or 0) for start, part in zip(starts, result.parts, strict=True)]
+    return max(ends, default=0) - min(starts, default=0)
 
 
 def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | None:
@@ -230,9 +247,9 @@ def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | No
 def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]:
     """Return each group's I/O in one direction, based on the totals that fio printed, with None for groups without any.
 
-    If a group's jobs started at different times (startdelay, ramp_time), the rates are recomputed for the time during
-    which at least one of them was running. fio itself divides by the longest runtime, as if all jobs had run
-    concurrently.
+    If a group's jobs started at different times (startdelay, ramp_time, wait_for), the rates are recomputed for the
+    time during which at least one of them was running. fio itself divides by the longest runtime, as if all jobs had
+    run concurrently.
     """
     return tuple(
         _over(

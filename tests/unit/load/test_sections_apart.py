@@ -35,6 +35,26 @@ def test_a_section_that_starts_later_is_not_added() -> None:
     assert _figures(_part("read", 33_000), _part("write", 11_000, delay_ms=1000)) == (22_000, 33_000, 11_000)
 
 
+def test_a_section_that_waits_for_another_is_not_added() -> None:
+    """`wait_for` delays a section without a startdelay: two sections of 1 s each were added up to twice the rate."""
+    one = _part("read", 10_000, options={})
+    two = replace(_part("write", 10_000, options={"wait_for": "read"}), name="two")
+    assert _figures(one, two) == (10_000, 10_000, 10_000)
+    assert _figures(one, one, replace(two, write=None, read=two.write)) == (15_000, 15_000, 0), (
+        "it waits for all clones"
+    )
+    third = replace(one, name="three", options={"wait_for": "two"})
+    assert _figures(one, two, third) == (10_000, 10_000, 10_000)
+    assert (
+        measured_ms(Outcome("fio-3.33", (replace(one, job_runtime_ms=1000), replace(two, job_runtime_ms=1000)))) == 2000
+    )
+
+
+def test_sections_that_wait_for_the_same_section_are_added() -> None:
+    waiting = replace(_part("read", 4000, options={"wait_for": "read"}), name="two")
+    assert _figures(_part("read", 1000), waiting, replace(waiting, name="three")) == (4500, 4500, 0)
+
+
 def test_only_the_time_that_sections_share_counts_once() -> None:
     """With 1,000 I/Os in the first second, and 3,000 in the two seconds from 0.5 s, there are 4,000 I/Os in 2.5 s."""
     assert _figures(_part("read", 1000), _part("read", 3000, 2000, delay_ms=500))[0] == 1600
@@ -66,6 +86,8 @@ def test_an_unknown_delay_changes_nothing() -> None:
         ({"startdelay": "1s"}, 1000),
         ({"startdelay": "2", "ramp_time": "500ms"}, 2500),
         ({"startdelay": "1:3"}, None),
+        ({"startdelay": "0-3s"}, None),
+        ({"startdelay": "500ms-2s"}, None),
     ],
 )
 def test_the_delay_of_a_job(options: dict[str, str], expected: int | None) -> None:

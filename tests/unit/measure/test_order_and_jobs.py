@@ -283,6 +283,14 @@ def test_on_a_block_device_all_clones_share_the_device() -> None:
     assert load_of((job,)).shares_one_file
 
 
+def test_a_random_start_of_several_jobs_is_rejected() -> None:
+    """fio does not report the delays that it chose: three clones that ran apart had three times their rate."""
+    with pytest.raises(CampaignError, match="`startdelay` is a range"):
+        jobs("rw=randread,bs=4k,numjobs=3,startdelay=0-3s")
+    assert len(jobs("rw=randread,bs=4k,startdelay=0-3s")) == 1, "a single job has one rate, whenever it starts"
+    assert len(jobs("rw=randread,bs=4k,numjobs=3,startdelay=1s")) == 1
+
+
 def test_workloads_on_a_block_device_need_space_up_to_the_highest_end() -> None:
     together = on_device(jobs("rw=read,bs=1m,numjobs=4,size=300m"), "/dev/zd0")
     apart = on_device(jobs("rw=write,bs=1m,numjobs=4,size=200m,offset_increment=200m"), "/dev/zd0")

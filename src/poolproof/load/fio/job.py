@@ -259,7 +259,7 @@ def delay_ms(options: Mapping[str, str]) -> int | None:
     None if fio chooses the delay from a range, or if a value is invalid.
     """
     job = Job("", options)
-    if ":" in options.get("startdelay", ""):
+    if re.search(r"\d[a-z]*\s*[:-]", options.get("startdelay", "")):
         return None  # a range
     waits = [job.seconds(name) if name in options else 0.0 for name in ("startdelay", "ramp_time")]
     return None if None in waits else round(1000 * sum(wait or 0.0 for wait in waits))

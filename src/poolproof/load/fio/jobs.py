@@ -8,7 +8,7 @@ from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
 from poolproof.load.fio import permitted
 from poolproof.load.fio.installed import check_options
-from poolproof.load.fio.job import Job, Jobs, join_filenames, split_filenames
+from poolproof.load.fio.job import Job, Jobs, delay_ms, join_filenames, split_filenames
 from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.fio.option_names import canonical
 from poolproof.load.fio.quantity import attempt, parse_bytes, parse_range
@@ -71,6 +71,14 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
             "stonewall",
             "`stonewall` and `ramp_time` can't be combined: disk counters can leave out only the first ramp",
             "remove one of the two, or split the workload in two",
+        )
+    if load_of(jobs).clones > 1 and any(delay_ms(job.options) is None for job in jobs):
+        raise _refusal(
+            workload,
+            "startdelay",
+            "`startdelay` is a range, and fio does not report which delays it chose: the rates of several jobs can be "
+            "added up only if it is known when each of them ran",
+            "write a single time, such as startdelay=1s",
         )
     return jobs
 
