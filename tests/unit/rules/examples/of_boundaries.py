@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from poolproof.evidence.model import CpuUse, Evidence, HostUse
-from poolproof.load.outcome import Outcome, PartOutcome
+from poolproof.load.outcome import Latency, Outcome, PartOutcome
 from poolproof.rules.model import Case
 from tests.unit.rules.examples.building import (
     BTRFS,
@@ -68,6 +68,16 @@ def _used(options: str, user: float) -> Case:
     return Case(jobs(options), Outcome("fio-3.33", (part,)), target=EXT4)
 
 
+def _submitted(slat_ns: float, clat_ns: float, options: str = "") -> Case:
+    """Return the case of direct writes with these mean latencies, whose percentiles begin after the submission."""
+    done = replace(
+        direction(GIB, 10.0, clat=Latency(mean_ns=clat_ns, percentiles_ns={50.0: clat_ns})),
+        slat=Latency(mean_ns=slat_ns),
+        lat=Latency(mean_ns=slat_ns + clat_ns),
+    )
+    return uncounted(f"rw=randwrite bs=4k size=1g direct=1 ioengine=libaio {options}", BTRFS, write=done)
+
+
 def _waited(options: str, switches: int, ios: int = 60_000) -> Case:
     read = replace(direction(4096 * ios, 10.0), ios=ios)
     part = replace(said(read=read).parts[0], context_switches=switches)
@@ -88,6 +98,11 @@ _BIG = "rw=randread bs=4k size=64g"
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "async-engine-blocks": (
         Example(lint_of(f"{_DEEP} direct=1", ZFS), "suspects", lint_of(f"{_DEEP} direct=1 ioengine=io_uring", ZFS)),
+        Example(_submitted(5_960_000, 4_000), "suspects", _submitted(18_000, 238_000)),
+        Example(
+            _submitted(21_000, 20_000), "suspects", _submitted(21_000, 20_000, "clat_percentiles=0 lat_percentiles=1")
+        ),
+        Example(_submitted(51_000, 49_000), "suspects", _submitted(49_000, 51_000)),
     ),
     "btrfs-direct-writes": (
         Example(
