@@ -5,7 +5,7 @@ RAM replaces a block that is written again before it reaches a disk, so the disk
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from math import log, pow
+from math import ceil, log, pow
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import has_no_map, is_skewed
@@ -23,10 +23,37 @@ Mass = tuple[float, float]
 def different_share(job: LoadPart, writes: float) -> float:
     """Return an upper bound on the fraction of this many writes in a row that go to different blocks.
 
-    Sequential writes repeat a block only when they start over at the beginning. The same is true of random writes if
-    fio records which blocks it has written. Other random writes repeat blocks by chance, and more often if their
-    offsets are unevenly distributed.
+    Sequential writes repeat a block only when they start over at the beginning of the file or of a zone. The same is
+    true of random writes if fio records which blocks it has written. Other random writes repeat blocks by chance, and
+    more often if their offsets are unevenly distributed.
     """
+    return min(_share_of_zones(job, writes), _share_of_file(job, writes))
+
+
+def zone_passes(job: LoadPart) -> float:
+    """Return the number of times that a job covers each zone before it skips to the next one, or 1 without zones.
+
+    With zonemode=strided, the default for jobs with zonesize, fio moves zonesize bytes within zonerange bytes.
+    """
+    fio = fio_job(job)
+    each, span = fio.number("zonesize"), fio.number("zonerange")
+    is_strided = (fio.text("zonemode") or "strided").strip() == "strided"
+    return each / span if is_strided and each and span else 1.0
+
+
+def _share_of_zones(job: LoadPart, writes: float) -> float:
+    """Return an upper bound on the fraction of different blocks, based only on the repeated passes over each zone."""
+    passes, span = zone_passes(job), fio_job(job).number("zonerange")
+    if passes <= 1 or not span:
+        return 1.0
+    in_zone = max(1, span // job.block_bytes)
+    each = passes * in_zone
+    is_in_step = writes % each == 0 or each % writes == 0
+    zones = ceil(writes / each) + (0 if is_in_step else 1)  # the writes may begin and end in the middle of a zone
+    return min(1.0, zones * in_zone / writes)
+
+
+def _share_of_file(job: LoadPart, writes: float) -> float:
     blocks = max(1, (job.size_bytes or 0) // job.block_bytes)
     if not (is_skewed(job) or has_no_map(job)):
         passes = (job.io_size_bytes or 0) / job.size_bytes if job.size_bytes else 0.0

@@ -16,6 +16,7 @@ from poolproof.rules.earlier import different_blocks, has_no_map, is_skewed
 from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case
 from poolproof.rules.overwritten import hidden_share
+from poolproof.rules.repeated_reads import hides_cached_reads
 from poolproof.rules.reported import ReportedDirection, parts, remembered
 from poolproof.rules.tolerances import FLUSHED, STORED_BY_SYNCS
 
@@ -70,7 +71,12 @@ def may_lack_copies(case: Case) -> bool:
 
 
 def _read_bandwidth(case: Case) -> bool:
-    return bytes_prove(case, "read") and random_reads_in_order(case) and compressed_reads_in_order(case)
+    return bytes_prove(case, "read") and _reads_in_order(case)
+
+
+def _reads_in_order(case: Case) -> bool:
+    """True if the bytes of the reads mean what they seem to: no other bytes hide reads that RAM served."""
+    return random_reads_in_order(case) and compressed_reads_in_order(case) and not hides_cached_reads(case)
 
 
 def _write_bandwidth(case: Case) -> bool:
@@ -78,17 +84,21 @@ def _write_bandwidth(case: Case) -> bool:
 
 
 def _bandwidth(case: Case) -> bool:
-    in_order = bytes_prove(case) and random_reads_in_order(case) and compressed_reads_in_order(case)
+    in_order = bytes_prove(case) and _reads_in_order(case)
     return in_order and not may_lack_copies(case) and hidden_share(case) is None
 
 
 def _iops(case: Case) -> bool:
-    in_order = bytes_prove(case, of_commits=True) and reads_reach_disks(case) and writes_reach_disks(case)
+    in_order = bytes_prove(case, of_commits=True) and _reads_reach_disks(case) and writes_reach_disks(case)
     return in_order and not may_lack_copies(case) and hidden_share(case, of_commits=True) is None
 
 
 def _reads(case: Case) -> bool:
-    return bytes_prove(case, "read") and reads_reach_disks(case)
+    return bytes_prove(case, "read") and _reads_reach_disks(case)
+
+
+def _reads_reach_disks(case: Case) -> bool:
+    return reads_reach_disks(case) and not hides_cached_reads(case)
 
 
 def _writes(case: Case) -> bool:

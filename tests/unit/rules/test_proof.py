@@ -224,6 +224,50 @@ def test_buffered_sequential_reads_prove_a_bandwidth_only() -> None:
     assert judge(case).verdicts == dict.fromkeys(("iops", "read_iops", *READS, "p50", "p99", "p999"), "unproven")
 
 
+_ZONES = "rw=read bs=16k size=256m zonesize=128k zoneskip=192k"
+_SHARED = "rw=read bs=16k size=256m numjobs=2"
+_TIMED = "time_based=1 runtime=2"
+
+
+@pytest.mark.parametrize(
+    ("options", "verdict"),
+    [
+        (f"{_ZONES} zonerange=64k", "unproven"),
+        (f"{_ZONES} zonerange=128k", "sound"),
+        (f"{_ZONES} zonerange=64k direct=1", "sound"),
+        (f"{_ZONES} zonerange=64k zonemode=none", "sound"),
+        (f"{_SHARED} zonesize=64k zoneskip=448k filename=x", "unproven"),
+        (f"{_SHARED} zonesize=64k zoneskip=448k", "sound"),  # each clone has a file of its own
+        (f"{_SHARED} filename=x", "sound"),  # without skipped data, the bytes would show reads from RAM
+        ("rw=read:48k bs=16k size=256m", "sound"),
+        ("rw=read:48k bs=16k size=256m numjobs=2 filename=x", "unproven"),
+        ("rw=read:-8k bs=16k size=256m", "unproven"),
+    ],
+)
+def test_readahead_does_not_prove_sequential_reads_that_repeat_data(options: str, verdict: Verdict) -> None:
+    """ext4: fio read each half of a zone twice, and readahead read data beyond the zone, so 64 MB/s were `sound`."""
+    case = _read(options, 3_890, 16 * KIB, 4_000, int(79.8 * MIB))
+    assert _verdicts(case, "bandwidth", "read_bandwidth", "iops", "p50") == (verdict,) * 4
+    if verdict == "unproven":
+        assert "they repeat data" in " ".join(finding.message for finding in judge(case).findings)
+
+
+@pytest.mark.parametrize(
+    ("other", "verdict"),
+    [("bs=512", "unproven"), ("bs=4k", "sound"), ("bs=512 direct=1", "sound"), ("bs=512 stonewall=1", "unproven")],
+)
+def test_reads_of_whole_pages_do_not_prove_reads_that_repeat_data(other: str, verdict: Verdict) -> None:
+    """Random reads of 512 bytes read whole pages, which can hide that clones read the same bytes from RAM."""
+    load = jobs(f"rw=read bs=64k size=256m numjobs=2 filename=x {_TIMED}", f"rw=randread size=256m {_TIMED} {other}")
+    read = direction(100 * MIB, 2.0, 64 * KIB)
+    small = direction(1000 * 4 * KIB, 2.0, 4 * KIB)
+    found = Outcome("fio-3.33", (PartOutcome("a", read=read, clones=2), PartOutcome("b", read=small)))
+    disk = leaf(read_bytes=110 * MIB, read_ios=5_000, read_merges=0)
+    moved = 100 * MIB + 1000 * 4 * KIB
+    case = Case(load, found, Evidence(account(read=(moved, 110 * MIB)), (disk,)), EXT4)
+    assert judge(case, "bandwidth").verdict == verdict
+
+
 def test_merged_requests_cover_direct_sequential_reads() -> None:
     case = _read("rw=read bs=4k size=256m direct=1 ioengine=libaio iodepth=32", 65_536, 4096, 4_096, 256 * MIB)
     merged = replace(case.leaves[0], read_merges=61_440)
@@ -401,6 +445,11 @@ def test_metadata_after_a_final_sync_is_not_late() -> None:
         ("rw=randwrite size=64k fsync=8 numjobs=4 filename=x", 1_304, 11.0, "sound"),
         ("rw=randwrite size=32k fsync=8 direct=1 norandommap=1", 1_448, 15.7, "sound"),
         ("rw=write size=8k fsync=4 sync=1", 960, 19.7, "sound"),
+        ("rw=randwrite size=256m fsync=16 zonesize=64k zonerange=32k zoneskip=992k", 2_384, 10.9, "suspect"),  # btrfs
+        ("rw=randwrite size=256m fsync=8 zonesize=64k zonerange=32k zoneskip=992k", 2_384, 10.9, "sound"),
+        ("rw=randwrite size=256m fsync=16 zonesize=64k zonerange=64k zoneskip=992k", 2_384, 10.9, "sound"),
+        ("rw=write size=256m fsync=32 zonesize=64k zonerange=16k zoneskip=992k", 2_384, 10.9, "refuted"),
+        ("rw=randwrite size=256m fsync=12 zonesize=64k zonerange=32k", 2_384, 10.9, "sound"),  # parts of two zones
     ],
 )
 def test_writes_that_the_next_ones_replace_before_a_sync_do_not_reach_the_disks(
@@ -423,6 +472,14 @@ def test_writes_that_the_next_ones_replace_before_a_sync_do_not_reach_the_disks(
         ("bs=4k size=64m random_distribution=zipf:1.2", EXT4, ("sound", "sound")),  # missing bytes would show it
         ("bs=4k size=64m random_distribution=zipf:1.2", replace(EXT4, file_system="btrfs"), ("unproven", "unproven")),
         ("bs=4k size=64m", replace(EXT4, file_system="btrfs"), ("sound", "sound")),
+        ("bs=4k size=64m zonesize=128k zonerange=64k", replace(EXT4, file_system="btrfs"), ("unproven", "unproven")),
+        ("bs=4k size=64m zonesize=64k zonerange=64k", replace(EXT4, file_system="btrfs"), ("sound", "sound")),
+        ("bs=4k size=64m zonesize=64k zonerange=128k", replace(EXT4, file_system="btrfs"), ("sound", "sound")),
+        (
+            "bs=4k size=64m zonemode=none zonesize=128k zonerange=64k",
+            replace(EXT4, file_system="btrfs"),
+            ("sound", "sound"),
+        ),
         ("bs=4k size=4k numjobs=8 filename=x fsync=1", EXT4, ("unproven", "sound")),  # each commit is an I/O
         ("bs=4k size=64m numjobs=8 filename=x fsync=1", EXT4, ("sound", "sound")),
     ],

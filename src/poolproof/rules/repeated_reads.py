@@ -1,0 +1,50 @@
+"""Determines whether a count of bytes can hide that RAM served sequential reads."""
+
+from collections.abc import Iterator
+
+from poolproof.load.model import Load, LoadPart
+from poolproof.rules.different_blocks import zone_passes
+from poolproof.rules.fio_job import fio_job
+from poolproof.rules.model import Case
+from poolproof.rules.path import is_zfs, may_end_in_ram
+from poolproof.rules.tolerances import READ
+
+_PAGE = 4096
+
+
+def hides_cached_reads(case: Case) -> bool:
+    """True if RAM may have served sequential reads, although the disks read as many bytes as the load.
+
+    RAM serves data that is read again shortly afterwards: a zone that is read several times (zonesize above zonerange),
+    blocks that overlap (`rw=read:-4k`), and the bytes of a file that clones share. Normally, the disks then read fewer
+    bytes than the load. This cannot be seen if they also read data that the load did not ask for: readahead goes on
+    where a job skips data, and blocks that are not whole pages or records cause reads of whole ones. Random reads are
+    left out, because they are counted one by one.
+    """
+    through_ram = [job for job in case.jobs if may_end_in_ram(job, case.target)]
+    return case.cold and _repeats(case) and any(_reads_more(case, job) for job in through_ram)
+
+
+def _repeats(case: Case) -> bool:
+    phases = [tuple(_sequential_readers(case, phase)) for phase in case.load.phases]
+    again = any(zone_passes(job) * READ > 1 or _gap(job).startswith("-") for phase in phases for job in phase)
+    return again or any(Load(phase).sharers > 1 for phase in phases)
+
+
+def _sequential_readers(case: Case, phase: tuple[LoadPart, ...]) -> Iterator[LoadPart]:
+    yield from (job for job in phase if job.reads and not job.is_random and may_end_in_ram(job, case.target))
+
+
+def _reads_more(case: Case, job: LoadPart) -> bool:
+    """True if the disks may read data for this job that it did not ask for."""
+    if job.reads and not job.is_random and (_gap(job) or fio_job(job).number("zonesize")):
+        return True
+    unit = (case.target.record_bytes if case.target and is_zfs(case.target) else None) or _PAGE
+    in_part = job.block_bytes % unit != 0 or job.max_block_bytes % unit != 0
+    return in_part and (job.writes or (job.reads and job.is_random))
+
+
+def _gap(job: LoadPart) -> str:
+    """Return the distance between two sequential I/Os as written, e.g. `4k` for `rw=read:4k`, or an empty string."""
+    gap = (fio_job(job).text("rw") or "").partition(":")[2].strip()
+    return "" if job.is_random or gap.strip("-0") == "" else gap
