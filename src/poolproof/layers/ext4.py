@@ -9,9 +9,9 @@ enables it, because it would write to the disk during the benchmark.
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from poolproof.facts.block import parse_mountinfo
+from poolproof.facts.block import Mount, mounted_device, parse_mountinfo
 from poolproof.facts.machine import ProgramVersion
-from poolproof.hosts.base import Host
+from poolproof.hosts.base import Host, text_of
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Chosen, Vocabulary, words
 from poolproof.layers.base import OpenLayer
 from poolproof.layers.file_system import FileSystemLayer
@@ -100,6 +100,14 @@ class Ext4Layer(FileSystemLayer):
         inode_share = 256 / (4096 if device < 512 * _MIB else 16384)
         return max(0, int(device * (0.92 - inode_share)) - min(1024 * _MIB, max(4 * _MIB, device // 64)))
 
+    def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
+        """Return the data device and the journal's device of a mount with an external journal, or None for others."""
+        devices = mounted_device(host, mount.number)
+        if mount.file_system != self.file_system or len(devices) != 1:
+            return None
+        journal = _journal_device(host, devices[0])
+        return (*devices, journal) if journal else None
+
     def busy_with(self, built: OpenLayer[Chosen]) -> str | None:
         is_lazy = any(dict(built.spec.make).get(key, "0") != "0" for key in _LAZY_OFF)
         is_busy = is_lazy and _initializes(built.host)
@@ -118,6 +126,18 @@ class Ext4Layer(FileSystemLayer):
         ]
         is_busy = points and _initializes(host) and any(_is_new(host, point) for point in points)
         return ("the initialization of ext4's inode tables (ext4lazyinit)",) if is_busy else ()
+
+
+def _journal_device(host: Host, device: str) -> str | None:
+    """Return the kernel name of the device that stores the journal, or None if the journal is in the file system.
+
+    The name of the journal's thread contains it: `jbd2/sdb1`, or `jbd2/sda1-8` for a journal in inode 8. The kernel
+    shortens the name to 15 characters (jbd2_journal_init_dev() in fs/jbd2/journal.c, Linux 6.12).
+    """
+    thread = text_of(host, f"/sys/fs/ext4/{device}/journal_task").strip()
+    name = text_of(host, f"/proc/{thread}/comm").strip().removeprefix("jbd2/") if thread.isdecimal() else ""
+    is_elsewhere = name and not name.startswith(f"{device}-") and not device.startswith(name)
+    return name if is_elsewhere and text_of(host, f"/sys/class/block/{name}/dev") else None
 
 
 def _initializes(host: Host) -> bool:

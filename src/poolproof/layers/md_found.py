@@ -11,6 +11,7 @@ from poolproof.layers.existing_storage import FoundReader, FoundStorage
 
 _LIMIT_S = 20.0
 _MOST_DISKS = 4096  # md accepts at most 1920
+_WITH_JOURNALS = ("ext4", "xfs")
 _MOST_ARRAYS = 64
 PARITY: Mapping[str, int] = {"raid4": 1, "raid5": 1, "raid6": 2}
 """The number of parity blocks in a stripe of each level."""
@@ -111,9 +112,10 @@ class ArrayReader(FoundReader):
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
         """Return the write amplification of an array, or None if the storage is not a single array.
 
-        For raid4 to raid6, full stripes are assumed.
+        For raid4 to raid6, full stripes are assumed. The other devices of ext4 and XFS store the journal.
         """
-        device = found.devices[0] if len(found.devices) == 1 else ""
+        is_data = len(found.devices) == 1 or (found.mount is not None and found.mount.file_system in _WITH_JOURNALS)
+        device = found.devices[0] if found.devices and is_data else ""
         arrays = _arrays(host, device)
         return Expected(_factor(arrays, device, {})) if device in arrays else None
 

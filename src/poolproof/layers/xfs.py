@@ -8,7 +8,9 @@ from xfs(5).
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from poolproof.facts.block import Mount, mounted_device
 from poolproof.facts.machine import ProgramVersion
+from poolproof.hosts.base import Host
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Chosen, Vocabulary, words
 from poolproof.layers.file_system import FileSystemLayer
 from poolproof.layers.option_values import SIZE
@@ -40,6 +42,7 @@ _WORDS = Vocabulary(
     ),
 )
 _MIB = 1024**2
+_LIMIT_S = 20.0
 
 
 class XfsLayer(FileSystemLayer):
@@ -72,6 +75,18 @@ class XfsLayer(FileSystemLayer):
         """
         (device,) = inputs
         return max(0, int(device * 0.94) - min(2048 * _MIB, max(64 * _MIB, device // 2048)))
+
+    def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
+        """Return the devices of a mount with a log or realtime data on a device of its own, or None for other mounts.
+
+        The first of them is the data device.
+        """
+        options = dict(option.partition("=")[::2] for option in mount.options)
+        others = [options[key] for key in ("logdev", "rtdev") if key in options]
+        if mount.file_system != self.file_system or not others:
+            return None
+        real = (host.run(("realpath", other), timeout_s=_LIMIT_S, check=False).stdout.strip() for other in others)
+        return (*mounted_device(host, mount.number), *(path.rpartition("/")[2] for path in real if path))
 
 
 LAYER = XfsLayer()

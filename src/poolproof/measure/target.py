@@ -4,7 +4,7 @@ import re
 
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.model import Target
-from poolproof.facts.block import Mount, mount_of, parse_mountinfo
+from poolproof.facts.block import Mount, mount_of, mounted_device, parse_mountinfo, whole_disk
 from poolproof.facts.disk_link import link_bytes_per_s, narrow_link
 from poolproof.facts.disk_state import cloud_volume, degraded_arrays, governor
 from poolproof.facts.machine import Machine
@@ -12,6 +12,7 @@ from poolproof.hosts.base import FileMissing, Host, host_named, text_of
 from poolproof.layers.layer_catalogue import compressed_unit_bytes, compression_of
 
 _ZONED = ("host-managed", "host-aware")  # a drive-managed SMR disk reports "none", like any other disk
+_MOST_LOOPS = 4
 _IN_RAM = ("tmpfs", "ramfs", "devtmpfs")
 _BARE = Mount("", "", "block device", "", ())
 
@@ -24,15 +25,19 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
     mount = None if volume.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), volume.path)
     mount = mount or _BARE
     compression, ceiling = compression_of(mount), _ceiling(host, leaves)
+    in_ram = [leaf for leaf in leaves if _is_file_in_ram(host, leaf)]
     return Target(
         file_system=mount.file_system,
         ram_bytes=machine.ram_bytes,
         volatile=mount.file_system in _IN_RAM
         or _writes_to_ram(host, mount)
-        or any(leaf.path.startswith(("/dev/zram", "/dev/ram")) for leaf in leaves),
+        or any(leaf.path.startswith(("/dev/zram", "/dev/ram")) for leaf in leaves)
+        or (bool(leaves) and all(leaf in in_ram for leaf in leaves)),
         compression=compression,
         record_bytes=compressed_unit_bytes(mount.file_system) if compression else None,
-        loop_without_direct=tuple(leaf.path for leaf in leaves if _queue(host, leaf, "loop/dio") == "0"),
+        loop_without_direct=tuple(
+            leaf.path for leaf in leaves if leaf in in_ram or _queue(host, leaf, "loop/dio") == "0"
+        ),
         kernel=_version(machine.kernel),
         rotational=_of_all(host, leaves, "queue/rotational", "1"),
         disks=_countable_disks(leaves, machine),
@@ -64,6 +69,19 @@ def _writes_to_ram(host: Host, mount: Mount) -> bool:
         return False
     below = mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), upper)
     return below is not None and below.file_system in _IN_RAM
+
+
+def _is_file_in_ram(host: Host, leaf: Leaf) -> bool:
+    """True if the leaf device is a loop device whose file is in RAM, directly or through other loop devices."""
+    its_host, file = _host_of(host, leaf), _queue(host, leaf, "loop/backing_file")
+    mounts = parse_mountinfo(its_host.read("/proc/self/mountinfo")) if file else ()
+    for _ in range(_MOST_LOOPS):
+        mount = mount_of(mounts, file) if file else None
+        if mount is None or mount.file_system in _IN_RAM:
+            return mount is not None
+        below = next(map(whole_disk, mounted_device(its_host, mount.number)), "")
+        file = text_of(its_host, f"/sys/class/block/{below}/loop/backing_file").strip() if below else ""
+    return False
 
 
 def _host_of(host: Host, leaf: Leaf) -> Host:

@@ -87,6 +87,59 @@ def test_the_disks_below_a_directory(path: str, names: list[str]) -> None:
     assert [below.device for below in device_under(_HOST, path)] == names
 
 
+_JOURNALS = """\
+70 24 7:1 / /ext rw,relatime - ext4 /dev/loop1 rw,data=ordered
+71 24 8:17 / /inner rw,relatime - ext4 /dev/sdb1 rw
+72 24 259:3 / /long rw,relatime - ext4 /dev/nvme10n1p12 rw
+73 24 7:2 / /xfs rw,relatime - xfs /dev/loop2 rw,inode64,logdev=/dev/mapper/vg-log,noquota
+74 24 7:3 / /plain rw,relatime - xfs /dev/loop3 rw,inode64,noquota
+75 24 9:0 / /array rw,relatime - xfs /dev/md0 rw,logdev=/dev/sdx1
+"""
+_WITH_JOURNALS = RecordedHost(
+    {
+        **{
+            ("realpath", "--canonicalize-existing", path): f"{path}\n"
+            for path in ("/ext", "/inner", "/long", "/xfs", "/plain", "/array")
+        },
+        ("realpath", "/dev/mapper/vg-log"): "/dev/dm-3\n",
+        ("realpath", "/dev/sdx1"): "/dev/sdx1\n",
+    },
+    {
+        "/proc/self/mountinfo": _JOURNALS,
+        "/sys/dev/block/7:1/uevent": "MAJOR=7\nDEVNAME=loop1\n",
+        "/sys/dev/block/8:17/uevent": "DEVNAME=sdb1\n",
+        "/sys/dev/block/259:3/uevent": "DEVNAME=nvme10n1p12\n",
+        "/sys/dev/block/7:2/uevent": "DEVNAME=loop2\n",
+        "/sys/dev/block/7:3/uevent": "DEVNAME=loop3\n",
+        "/sys/dev/block/9:0/uevent": "DEVNAME=md0\n",
+        "/sys/fs/ext4/loop1/journal_task": "700\n",
+        "/sys/fs/ext4/sdb1/journal_task": "701\n",
+        "/sys/fs/ext4/nvme10n1p12/journal_task": "702\n",
+        "/proc/700/comm": "jbd2/loop4\n",
+        "/proc/701/comm": "jbd2/sdb1-8\n",
+        "/proc/702/comm": "jbd2/nvme10n1p1\n",
+        "/sys/class/block/loop4/dev": "7:4\n",
+        "/sys/class/block/nvme10n1p1/dev": "259:1\n",
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("/ext", ["loop1", "loop4"]),
+        ("/inner", ["sdb1"]),
+        ("/long", ["nvme10n1p12"]),  # the kernel has cut off the name of the thread
+        ("/xfs", ["loop2", "dm-3"]),
+        ("/plain", ["loop3"]),
+        ("/array", ["md0", "sdx1"]),
+    ],
+)
+def test_a_journal_on_a_device_of_its_own_is_counted_too(path: str, names: list[str]) -> None:
+    """A sync waits for the journal: with the journal in RAM, the latency of syncs was `sound`."""
+    assert [below.device for below in device_under(_WITH_JOURNALS, path)] == names
+
+
 def test_a_directory_on_btrfs_without_a_disk_is_degraded(message: Message) -> None:
     target, on_leaves = _described("dir /srv/btrfs")
     (degraded,) = target.degraded

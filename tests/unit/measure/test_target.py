@@ -149,3 +149,27 @@ def test_an_overlay_writes_to_its_upper_directory(upper: str, volatile: bool) ->
     host = ToldHost({"/proc/self/mountinfo": mounts}, {})
     machine = Machine("Linux 6.18.5", "Debian", 4, 8 << 30, 4 << 30, True, frozenset(), frozenset())
     assert target_of(host, Volume("/srv/o/data", False, ()), (), machine).volatile is volatile
+
+
+@pytest.mark.parametrize(
+    ("files", "volatile", "cached"),
+    [
+        ({"loop0": "/dev/shm/disk.img"}, True, ("/dev/loop0",)),
+        ({"loop0": "/srv/disk.img"}, False, ()),
+        ({"loop0": "/mnt/disk.img", "loop9": "/dev/shm/below.img"}, True, ("/dev/loop0",)),
+        ({"loop0": "/mnt/disk.img", "loop9": "/srv/below.img"}, False, ()),
+        ({}, False, ()),
+    ],
+    ids=["in RAM", "on a disk", "a loop device in RAM", "a loop device on a disk", "no file"],
+)
+def test_a_loop_device_whose_file_is_in_ram_is_volatile(
+    files: dict[str, str], volatile: bool, cached: tuple[str, ...]
+) -> None:
+    """With direct I/O, reads of a file on tmpfs were `sound`, because the kernel counts the loop device's requests."""
+    mounts = f"{_MOUNTS}41 1 0:5 / /dev/shm rw - tmpfs tmpfs rw\n42 1 7:9 / /mnt rw - ext4 /dev/loop9 rw\n"
+    facts = {f"/sys/class/block/{name}/loop/backing_file": f"{file}\n" for name, file in files.items()}
+    facts |= {"/proc/self/mountinfo": mounts, "/sys/dev/block/7:9/uevent": "DEVNAME=loop9\n"}
+    found = target(leaf("loop0"), files={"/sys/class/block/loop0/loop/dio": "1\n", **facts})
+    assert (found.volatile, found.loop_without_direct) == (volatile, cached)
+    both = target(leaf("sda"), leaf("loop0"), files={"/sys/class/block/loop0/loop/dio": "1\n", **facts})
+    assert (both.volatile, both.loop_without_direct) == (False, cached), "for example, a journal in RAM"
