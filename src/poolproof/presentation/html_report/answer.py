@@ -193,7 +193,7 @@ def _incomplete(run: LoadedRun, goal: Goal, why: str) -> Headline:
     """Return the headline for a run in which no layout has valid results for all workloads of the goal."""
     if goal.only is not None:
         return Headline(f"No layout can be ranked for {goal.only}: {why}.", tone="nothing")
-    rankings = [_ranked(run, Goal({name: 1.0})) for name in goal.weights]
+    rankings = together({name: _ranked(run, Goal({name: 1.0})) for name in goal.weights}).values()
     wins = Counter(each.entry.layout for ranking in rankings if not isinstance(ranking, str) for each in ranking.best)
     counted = ", ".join(f"{name} in {count}" for name, count in wins.most_common(_MOST_NAMED))
     rest = [f"Best or tied for best, by number of workloads (of {len(goal.weights)}): {counted}."] if wins else []

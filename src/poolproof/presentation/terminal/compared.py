@@ -207,9 +207,11 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
     runs = (comparison.a.run, comparison.b.run)
     yield from _repeat(cells, units_of(*runs), holds_for(*runs, variance=comparison.run_variance))
     units = f"{units_of(*runs)} as units"
+    if all(cell.difference.error is None for cell in cells):
+        return  # nothing was tested
     if len(cells) == 1:
         yield Text(f"\nWith 95% confidence, the conclusion is correct ({TEST}, {units}).", style=QUIET)
-    elif cells:
+    else:
         method = f"{TEST}, {units}, {CORRECTION}"
         text = f"\nWith 95% confidence, all conclusions are correct ({method}). "
         yield Text(text + "Each interval is the 95% interval of its cell alone.", style=QUIET)

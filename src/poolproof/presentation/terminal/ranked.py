@@ -212,15 +212,15 @@ def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
 
 def _mix(ranking: Ranking) -> Iterator[RenderableType]:
     """Yield a heading that explains how the speed of a mix is computed, then the ratios behind each layout's speed."""
-    first = ranking.ranked[0].entry
-    text = f"\nspeed is the weighted geometric mean of these ratios to {first.layout}:"
-    yield Text(text, style="bold")
-    for each in ranking.ranked[1:]:
-        cells = each.entry.cells
+    first, *others = [each.entry for each in ranking.ranked if not each.entry.untested] or [ranking.ranked[0].entry]
+    if others:
+        yield Text(f"\nspeed is the weighted geometric mean of these ratios to {first.layout}:", style="bold")
+    for each in others:
+        cells = each.cells
         apart = {name: difference(cells[name].log, first.cells[name].log).interval for name in cells}
         ratios = [f"{name} {speed_text(Interval(ratio.mean))}" for name, ratio in apart.items()]
         shown = some_of(ratios, _MOST_TIES, ", ", ", and {} more, see --json")
-        yield indented(f"{each.entry.layout}: {shown}")
+        yield indented(f"{each.layout}: {shown}")
 
 
 def _ties(ranking: Ranking) -> Iterator[Text]:

@@ -19,6 +19,7 @@ from poolproof.results.compare.measured import in_groups
 from poolproof.results.compare.ranking import Goal, Ranking, find_goal, parse_weights, rank, safety
 from poolproof.results.compare.workload_rankings import rank_each
 from poolproof.results.runs.loading import load_run
+from poolproof.verdicts import Verdict
 from tests.golden import Message
 
 from .making import CAMPAIGN, Values, changed, made, make_run
@@ -60,6 +61,22 @@ def test_the_places_under_all_workloads_are_right_together(tmp_path: Path) -> No
     assert out.getvalue().count(" 3 workloads are correct") == 1
     page = dict(answer(run).workloads)
     assert page["reads"].startswith("pair leads") and page["etcd"].startswith("pair: ")
+
+
+def test_without_a_layout_that_has_every_result_the_workloads_are_corrected_together(tmp_path: Path) -> None:
+    """`pair` is significantly better under the first workload alone, but not as one of three."""
+    rates = [f"w[bs={bs}k]" for bs in (4, 8, 16, 32, 64)]
+    head, _, _ = CAMPAIGN.partition("workloads:")
+    grid = "w: {rw: randread, bs: [4k, 8k, 16k, 32k, 64k]}"
+    campaign = f"{head}workloads: {{{grid}}}\nmeasure: {{time: 5s, trials: 3}}\ngoal: w\n"
+    values: Values = {
+        (layout, name): [level, level + 1, level + 2]
+        for layout, levels in (("one", [100.0] * 5), ("pair", [104.6, *[101.5] * 4]))
+        for name, level in zip(rates, levels, strict=True)
+    }
+    bad: dict[tuple[str, str], Verdict] = {("one", rates[3]): "refuted", ("pair", rates[4]): "refuted"}
+    run = load_run(make_run(tmp_path / "r", values, record=changed(campaign), bad=bad))
+    assert "Best or tied for best, by number of workloads (of 5): pair in 4, one in 4." in answer(run).rest
 
 
 def test_clear_differences_give_clear_places(tmp_path: Path) -> None:

@@ -115,6 +115,19 @@ def test_layouts_of_which_none_can_be_tested_are_not_called_equal(tmp_path: Path
     assert "best: unknown, because no layout can be tested" in printed
     assert "the best layout is unknown: no layout can be tested" in page
     assert "not significantly" not in printed + page
+    compared = text_of(print_comparison, compare(Side(made, "one"), Side(made, "pair"), effect=0.02))
+    assert "not tested: reads" in compared and "With 95% confidence" not in compared
+
+
+def test_a_mix_shows_no_ratios_of_layouts_that_cannot_be_tested(tmp_path: Path) -> None:
+    values: Values = {**VALUES, **{(layout, "stream"): [5e8, 5.01e8] for layout in ("one", "pair", "union")}}
+    mix = Goal({"reads": 0.5, "stream": 0.5})
+    for unsettled, shown in (({}, 2), ({("one", "reads"): "drift"}, 1), (dict.fromkeys(VALUES, "drift"), 0)):
+        path = tmp_path / str(len(unsettled))
+        made = load_run(make_run(path, values, record=UNTIL, unsettled=unsettled))
+        printed = text_of(print_ranking, rank(made, mix, metric=None, effect=0.02))
+        ratios = printed.partition("geometric mean of these ratios")[2]
+        assert ratios.count(": reads ") == shown and bool(ratios) is bool(shown)
 
 
 @pytest.mark.parametrize("reason", ["noise", "few-trials-is-no-name"])
