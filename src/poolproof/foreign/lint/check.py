@@ -139,16 +139,25 @@ def _unit_findings(
     yield from destroyed_data(source.name, source.text, unit, targets)
     yield from cut_off_runs(source.name, unit)
     script = source.text if source.kind == "script" and source.name != COMMAND else ""
-    for each in jobs_without_size(unit, script, targets, before):
-        yield Diagnostic(source.name, each.line, "refused-by-fio", each.severity, each.message, SIZE_FIX)
+    unsized = list(jobs_without_size(unit, script, targets, before))
+    others = [each for each in unsized if each.severity != "error"]
+    for each in unsized:
+        if each.severity == "error" or each is others[0]:
+            more = _more(len(others)) if each.severity != "error" else ""
+            yield Diagnostic(source.name, each.line, "refused-by-fio", each.severity, each.message + more, SIZE_FIX)
     unit = replace(unit, jobs=with_sizes_of_files(unit.jobs, before))
     by_place: dict[tuple[int, str, Severity], list[Finding]] = {}
     for located in locate_findings(unit, group_jobs(unit, targets, before), before):
         place = located.line, located.finding.rule, SEVERITIES[located.finding.effect]
         by_place.setdefault(place, []).append(located.finding)
     for (line, rule, severity), findings in by_place.items():
-        more = f" (and {len(findings) - 1} more like it)" if len(findings) > 1 else ""
-        yield Diagnostic(source.name, line, rule, severity, findings[0].message + more, findings[0].fix)
+        message = findings[0].message + _more(len(findings))
+        yield Diagnostic(source.name, line, rule, severity, message, findings[0].fix)
+
+
+def _more(count: int) -> str:
+    """Return the end of a message that represents so many findings."""
+    return f" (and {count - 1} more like it)" if count > 1 else ""
 
 
 def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:

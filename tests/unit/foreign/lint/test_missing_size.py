@@ -113,6 +113,14 @@ def test_a_job_without_a_size_on_an_unknown_machine(text: str, severity: str) ->
     assert found == severity
 
 
+def test_many_jobs_without_a_size_are_one_note() -> None:
+    sections = "".join(f"[j{number}]\nbs={number}k\n" for number in range(1, 5))
+    text = f"[global]\nrw=randread\ndirect=1\ntime_based\n{sections}"
+    found = [each for each in lint(source(text, "a.fio")) if each.severity == "note"]
+    assert [each.rule for each in found] == ["misread-by-fio", "refused-by-fio"]
+    assert found[1].message.endswith("(and 3 more like it)")
+
+
 def test_a_slash_in_a_name_is_a_directory() -> None:
     """Measured with fio 3.33: --name=x/y writes x/y.0.0."""
     [found] = [each.message for each in lint(source(f"fio --name=x/y {_UNSIZED}\n", "a.sh")) if "size" in each.message]
