@@ -4,7 +4,8 @@ If the header's first cell or the heading above the table names the only metric 
 So does a row of two cells below `Benchmark | Result`, if its second cell has a unit (`416 MB/s`, `52,100 IOPS`), and a
 row of a table of tests with a column for each disk, if all of its cells have units. Data sheets have such rows too, so
 the first cell of the header must be `Test` or a similar word, a row must name a queue depth with threads (`Q32T1`), or
-the titles of the sections around the table must say that they contain results.
+the titles of the sections around the table must say that they contain results. In such rows, a value without a unit has
+that of the other values in the row. A row of sequential I/O without units has the unit of the sequential row above it.
 """
 
 import re
@@ -26,6 +27,11 @@ _UNIT = re.compile(r"\d ?(?:(?:[kKM] ?)?(?P<iops>IOPS)|[kKMGT]i?B(?:/s(?:ecs?)?|
 _TEST = re.compile(
     r"^(?:(?:fio|disk|storage) )?(?:tests?|benchmarks?|workloads?|i/?o (?:pattern|type))$", re.IGNORECASE
 )
+_SEQUENTIAL = re.compile(r"^seq(?:uential)?\b[^(|]{1,20}(?:\(|$)", re.IGNORECASE)
+_OTHER_METRIC = re.compile(r"iops|ops\b|lat(?:ency)?\b|\btimes?\b|\bsec|/s\b|[mu]s\b", re.IGNORECASE)
+_BARE = re.compile(r"^[\d,]{1,12}(?:\.\d{1,3})?$")
+_RATE_UNIT = re.compile(r"^[\d.,]{1,12} ?(?P<unit>[KMG]i?B)(?:/s(?:ecs?)?|ps)$", re.IGNORECASE)
+_NOTE = re.compile(r"\([^()]{1,40}\)$")
 _MOST_NAMES = 3
 _QUEUE = re.compile(r"(?<![a-z\d])Q\d{1,3} ?T\d{1,2}(?!\d)", re.IGNORECASE)
 
@@ -67,6 +73,7 @@ def find_in_matrix(
     has_pairs = any(_has_both(cell) for _, cells in rows for cell in cells[1:])
     has_disks = _has_disks(header, rows, (heading, *jobs.sections))
     found: list[_Result] = []
+    unit_above = ""
     latest: dict[tuple[int, str, str], _Result] = {}
     for line, cells in rows:
         row = column_of(cells[0])
@@ -79,8 +86,15 @@ def find_in_matrix(
         elif row.kind == "side" and has_pairs:
             row = replace(row, kind="pair")
         compared = [at for at in range(first, len(header)) if not is_comparison(header[at])]
+        if row == NAME and has_disks and _SEQUENTIAL.match(cells[0]):
+            row = column_of(_NOTE.sub("", cells[0]).strip())
         if row.kind == "side" and has_disks and len(cells) == len(header):
-            row = replace(row, kind=_kind_of([cells[at] for at in compared]))
+            values = [cells[at] for at in compared]
+            row = replace(row, kind=_kind_of(values))
+            if row.kind == "side" and (unit := _shared_unit(cells[0], values, unit_above)):
+                row = replace(row, kind="bandwidth", unit=unit)
+            if _SEQUENTIAL.match(cells[0]):
+                unit_above = _shared_unit(cells[0], values, "") or unit_above
         if not row.has_values or len(cells) != len(header) or any(_is_estimate(cells[at]) for at in compared):
             continue
         for at in compared:
@@ -127,7 +141,9 @@ def is_test(cells: Sequence[str]) -> bool:
 
 def _has_disks(header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], titles: Sequence[str]) -> bool:
     """True if a table lists tests, with a column for each disk, and is not a data sheet."""
-    is_of_tests = _TEST.match(header[0]) is not None or any(_QUEUE.search(cells[0]) for _, cells in rows if cells)
+    is_of_tests = _TEST.match(_NOTE.sub("", header[0]).strip()) is not None or any(
+        _QUEUE.search(cells[0]) for _, cells in rows if cells
+    )
     is_of_tests = is_of_tests or promise_results(titles)
     words = (*header, *(cell for _, cells in rows for cell in cells))
     return is_of_tests and not is_data_sheet(words)
@@ -138,6 +154,18 @@ def _kind_of(cells: Sequence[str]) -> str:
     units = [_UNIT.search(cell) for cell in cells if not is_missing(cell)]
     kinds = {"side" if unit is None else "iops" if unit["iops"] else "bandwidth" for unit in units}
     return kinds.pop() if len(kinds) == 1 else "side"
+
+
+def _shared_unit(name: str, cells: Sequence[str], above: str) -> str:
+    """Return the unit of a row in which only some cells have one, or that of the row above: `499 MB/s | 669`.
+
+    Returns an empty string if its cells have different units, or if the row may have another metric.
+    """
+    units = [match["unit"].lower() for cell in cells if (match := _RATE_UNIT.match(cell))]
+    others = [cell for cell in cells if not _RATE_UNIT.match(cell) and not is_missing(cell)]
+    if len(set(units)) > 1 or not all(map(_BARE.match, others)) or _OTHER_METRIC.search(name):
+        return ""
+    return units[0] if units else above if others and _SEQUENTIAL.match(name) else ""
 
 
 def _is_estimate(cell: str) -> bool:

@@ -144,6 +144,14 @@ WITH_A_VERDICT = """\
 |---|---|---|---|
 | rand 4k read IOPS | **230k** | 35k | one +552% |
 """
+SOME_UNITS = """\
+| workload (one disk) | one | two | verdict |
+|---|---|---|---|
+| seq write 1M | 499 MB/s | **669** | +34% |
+| seq read (ARC) | **8510** | 3446 | +147% |
+| seq read latency | 12 | 13 | same |
+| metadata reads | 53881 | 87810 | +63% |
+"""
 BOTH_IN_NAMED_ROWS = """\
 | Metric | plain | other | Ratio |
 |---|---|---|---|
@@ -167,6 +175,10 @@ TABLES: dict[str, tuple[str, list[Value]]] = {
         [("read", 52_100, 203 * MIB), ("write", 10_200, 40 * MIB)],
     ),
     "a verdict in the last column": (WITH_A_VERDICT, [("read", 230_000, None), ("read", 35_000, None)]),
+    "units of some cells": (
+        SOME_UNITS,
+        [("write", 0, 499e6), ("write", 0, 669e6), ("read", 0, 8510e6), ("read", 0, 3446e6)],
+    ),
     "metric in the corner": (METRIC_IN_THE_CORNER, [("read", 52_100, None), ("write", 10_200, None)]),
     "metric of layouts": (METRIC_IN_THE_CORNER_OF_LAYOUTS, [("read", 52_100, None), ("read", 10_200, None)]),
     "metric above": (METRIC_ABOVE, [("read", 0, 100 * MIB), ("write", 0, 50 * MIB)]),
