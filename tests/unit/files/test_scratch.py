@@ -50,6 +50,24 @@ def test_the_directory_of_a_killed_process_is_removed_by_the_next_one() -> None:
         assert not path.exists()
 
 
+@pytest.mark.parametrize(
+    ("owner", "mode", "is_used"),
+    [(0, 0o755, True), (0, 0o1777, True), (0, 0o777, False), (12345, 0o755, False), (12345, 0o1777, False)],
+)
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can create a directory of another user")
+def test_a_directory_in_which_others_can_replace_files_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: int, mode: int, *, is_used: bool
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    os.chown(shared, owner, owner)
+    shared.chmod(mode)
+    monkeypatch.setenv("TMPDIR", str(shared))
+    with scratch_directory(_PREFIX) as own:
+        assert own.parent == (shared if is_used else Path("/tmp"))
+    assert not own.exists()
+
+
 def test_a_new_directory_and_a_link_are_kept(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     kept.mkdir()
