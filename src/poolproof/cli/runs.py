@@ -73,7 +73,7 @@ def _write_page(out: Path, session: "QuerySession", *, as_json: bool) -> None:
     """Write the history page. Runs that are too damaged to be shown are skipped and reported."""
     from poolproof.api import load_run
     from poolproof.errors import PoolproofError
-    from poolproof.presentation.history import NamedRun, write_history
+    from poolproof.presentation.history import NamedRun, without_copies, write_history
     from poolproof.results.query.find_runs import SkippedRun
     from poolproof.units import format_number_of
 
@@ -88,7 +88,8 @@ def _write_page(out: Path, session: "QuerySession", *, as_json: bool) -> None:
             runs.append(NamedRun(found.name, run))
             if run.left_out and found.name not in named:
                 gaps += [f"{found.name}: {gap}" for gap in run.missing]
-    notes = [*(f"{each.what}: {each.why}" for each in session.left_out), *gaps]
+    runs, copies = without_copies(runs)
+    notes = [*(f"{each.what}: {each.why}" for each in session.left_out), *gaps, *copies]
     series = write_history(runs, notes, out)
     if not as_json:
         typer.echo(f"{format_number_of(len(runs), 'run')}, {format_number_of(len(series), 'cell')}: {out}")

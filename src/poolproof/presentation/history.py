@@ -141,6 +141,24 @@ def in_order(runs: Iterable[NamedRun]) -> tuple[NamedRun, ...]:
     return tuple(sorted(runs, key=lambda each: (each.run.record.begun_s, each.name)))
 
 
+def without_copies(runs: Iterable[NamedRun]) -> tuple[list[NamedRun], list[str]]:
+    """Return the runs without copies of other runs, and a message about each copy.
+
+    Compared with its copy, a run would seem to show that nothing changed.
+    """
+    kept: dict[tuple[str, int, int], list[NamedRun]] = {}
+    copies = []
+    for named in runs:
+        record, trials = named.run.record, named.run.trials
+        like = kept.setdefault((record.begun_at, record.seed, len(trials)), [])
+        original = next((each for each in like if trials and each.run.trials == trials), None)
+        if original is None:
+            like.append(named)
+        else:
+            copies.append(f"{named.name}: it contains the same trials as {original.name}")
+    return [named for like in kept.values() for named in like], copies
+
+
 def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
     """Return the history of every cell. The runs must be sorted as `in_order` does."""
     points: dict[_Key, list[Point]] = {}

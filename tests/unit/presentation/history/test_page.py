@@ -51,6 +51,19 @@ def test_a_single_run_is_compared_with_nothing(poolproof: Command) -> None:
     assert "No result changed" not in text and "tone-good" not in text.partition('id="changes"')[2].partition(">")[0]
 
 
+def test_a_run_is_not_compared_with_its_copy(poolproof: Command) -> None:
+    make_history(Path("runs"))
+    for run in sorted(Path("runs").iterdir())[1:]:
+        shutil.rmtree(run)
+    shutil.copytree("runs/run-1", "runs/zcopy")
+    code, text, err = _page(poolproof)
+    assert (code, err) == (0, "") and "zcopy: it contains the same trials as run-1" in text
+    assert "1 run, 4 cells" in text and "No result changed" not in text
+    with Path("runs/zcopy/trials.jsonl").open("a", encoding="utf-8") as trials:
+        trials.write(Path("runs/run-1/trials.jsonl").read_text(encoding="utf-8").splitlines()[0] + "\n")
+    assert "the same trials" not in _page(poolproof)[1]
+
+
 def test_nothing_is_fetched(poolproof: Command) -> None:
     make_history(Path("runs"))
     text = _page(poolproof)[1]
