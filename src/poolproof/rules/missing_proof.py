@@ -9,7 +9,7 @@ from poolproof.rules.flow import account, bytes_prove, reads_as_filled
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
 from poolproof.rules.overwritten import hidden_share
 from poolproof.rules.proof import may_lack_copies, measured_metrics, proves_metric, syncs_other_files
-from poolproof.rules.repeated_reads import hides_cached_reads
+from poolproof.rules.repeated_reads import hides_cached_reads, was_read_before
 from poolproof.rules.reported import Kind, may_be_ramp, parts
 from poolproof.rules.tolerances import FLUSHED, RAMP_END_S, REQUESTS_OF_EACH, percent
 from poolproof.units import format_count, format_number_of
@@ -29,6 +29,11 @@ _READ_AGAIN = (
     "RAM may have served some of the sequential reads, because they repeat data. The bytes cannot show this, because "
     "the disks also read data that the load did not ask for: readahead, or the rest of a page or record",
     "read each byte once, without clones that share a file, or use direct=1",
+)
+_READ_BEFORE = (
+    "pre_read=1 reads the files into RAM just before the job, and the disks' counters include these reads, so they "
+    "cannot show where the job's own reads came from",
+    "remove pre_read, or use direct=1",
 )
 
 
@@ -63,6 +68,8 @@ def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
             "that compresses better, so it is unknown how many bytes had to be read",
             "read and write different files, or remove buffer_compress_percentage",
         )
+    if row.of != "write" and was_read_before(case):
+        return _READ_BEFORE
     if row.of != "write" and hides_cached_reads(case):
         return _READ_AGAIN
     if row.of != "read" and may_lack_copies(case):

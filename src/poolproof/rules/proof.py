@@ -16,7 +16,7 @@ from poolproof.rules.earlier import different_blocks, has_no_map, is_skewed
 from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case
 from poolproof.rules.overwritten import hidden_share
-from poolproof.rules.repeated_reads import hides_cached_reads
+from poolproof.rules.repeated_reads import hides_cached_reads, was_read_before
 from poolproof.rules.reported import ReportedDirection, parts, remembered
 from poolproof.rules.tolerances import FLUSHED, STORED_BY_SYNCS
 
@@ -76,7 +76,7 @@ def _read_bandwidth(case: Case) -> bool:
 
 def _reads_in_order(case: Case) -> bool:
     """True if the bytes of the reads mean what they seem to: no other bytes hide reads that RAM served."""
-    return random_reads_in_order(case) and compressed_reads_in_order(case) and not hides_cached_reads(case)
+    return random_reads_in_order(case) and compressed_reads_in_order(case) and not _may_be_cached(case)
 
 
 def _write_bandwidth(case: Case) -> bool:
@@ -98,7 +98,11 @@ def _reads(case: Case) -> bool:
 
 
 def _reads_reach_disks(case: Case) -> bool:
-    return reads_reach_disks(case) and not hides_cached_reads(case)
+    return reads_reach_disks(case) and not _may_be_cached(case)
+
+
+def _may_be_cached(case: Case) -> bool:
+    return hides_cached_reads(case) or was_read_before(case)
 
 
 def _writes(case: Case) -> bool:

@@ -25,6 +25,16 @@ def hides_cached_reads(case: Case) -> bool:
     return case.cold and _repeats(case) and any(_reads_more(case, job) for job in through_ram)
 
 
+def was_read_before(case: Case) -> bool:
+    """True if fio read a job's files into RAM just before the job (pre_read).
+
+    fio's result does not include these reads, but they may be in the counters, which start before fio.
+    """
+    return case.cold and any(
+        job.reads and fio_job(job).flag("pre_read") and may_end_in_ram(job, case.target) for job in case.jobs
+    )
+
+
 def _repeats(case: Case) -> bool:
     phases = [tuple(_sequential_readers(case, phase)) for phase in case.load.phases]
     again = any(zone_passes(job) * READ > 1 or _gap(job).startswith("-") for phase in phases for job in phase)

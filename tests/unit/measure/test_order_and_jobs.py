@@ -291,6 +291,13 @@ def test_a_random_start_of_several_jobs_is_rejected() -> None:
     assert len(jobs("rw=randread,bs=4k,numjobs=3,startdelay=1s")) == 1
 
 
+def test_a_job_that_fio_does_not_report_is_rejected() -> None:
+    """Its requests were counted for the other jobs: reads from RAM in 11 µs were `sound`."""
+    with pytest.raises(CampaignError, match="`stats=0` leaves a job out"):
+        jobs("rw=randread,bs=4k,stats=0")
+    assert len(jobs("rw=randread,bs=4k,stats=1")) == 1
+
+
 def test_workloads_on_a_block_device_need_space_up_to_the_highest_end() -> None:
     together = on_device(jobs("rw=read,bs=1m,numjobs=4,size=300m"), "/dev/zd0")
     apart = on_device(jobs("rw=write,bs=1m,numjobs=4,size=200m,offset_increment=200m"), "/dev/zd0")

@@ -253,6 +253,22 @@ def test_readahead_does_not_prove_sequential_reads_that_repeat_data(options: str
 
 
 @pytest.mark.parametrize(
+    ("options", "verdict"),
+    [
+        ("rw=read pre_read=1", "unproven"),
+        ("rw=randread pre_read=1", "unproven"),
+        ("rw=read pre_read=1 direct=1", "sound"),
+        ("rw=read pre_read=0", "sound"),
+    ],
+)
+def test_reads_before_the_job_do_not_prove_those_of_the_job(options: str, verdict: Verdict) -> None:
+    """With pre_read=1, 4 GiB came from RAM, and the disk had read as much before the job."""
+    case = _read(f"bs=2m size=4g {options}", 2_048, 2 * MIB, 3_301, 4096 * MIB)
+    assert _verdicts(case, "bandwidth", "read_bandwidth", "iops", "p50") == (verdict,) * 4
+    assert ("pre_read=1 reads the files" in str(judge(case).findings)) is (verdict == "unproven")
+
+
+@pytest.mark.parametrize(
     ("other", "verdict"),
     [("bs=512", "unproven"), ("bs=4k", "sound"), ("bs=512 direct=1", "sound"), ("bs=512 stonewall=1", "unproven")],
 )
@@ -767,7 +783,7 @@ def test_log_bytes_do_not_stand_for_the_pool(message: Message) -> None:
 def test_a_write_option_of_a_job_that_reads_is_not_believed() -> None:
     """btrfs with zstd. According to the job, the data is 99% compressible, but the fill stored nearly all of it."""
     target = Target("btrfs", ram_bytes=8 * GIB, compression="zstd:3", record_bytes=128 * KIB)
-    options = "rw=randread bs=4k size=64m pre_read=1 buffer_compress_percentage=99"
+    options = "rw=randread bs=4k size=64m invalidate=0 buffer_compress_percentage=99"
     cached = _read(options, 65_536, 4096, 100, 4 * MIB, target)
     assert judge(cached).verdict == "refuted"
     small = replace(cached.evidence or Evidence(None), account=account((256 * MIB, 4 * MIB), stored_share=0.01))

@@ -72,6 +72,14 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
             "`stonewall` and `ramp_time` can't be combined: disk counters can leave out only the first ramp",
             "remove one of the two, or split the workload in two",
         )
+    if any("stats" in job.options and not job.flag("stats") for job in jobs):
+        raise _refusal(
+            workload,
+            "stats",
+            "`stats=0` leaves a job out of fio's results, but not out of the disks' counters, so these could no longer "
+            "show where the I/O of the other jobs went",
+            "remove `stats`",
+        )
     if load_of(jobs).clones > 1 and any(delay_ms(job.options) is None for job in jobs):
         raise _refusal(
             workload,
