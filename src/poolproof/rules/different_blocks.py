@@ -33,7 +33,8 @@ def different_share(job: LoadPart, writes: float) -> float:
 def zone_passes(job: LoadPart) -> float:
     """Return the number of times that a job covers each zone before it skips to the next one, or 1 without zones.
 
-    With zonemode=strided, the default for jobs with zonesize, fio moves zonesize bytes within zonerange bytes.
+    With zonemode=strided, fio moves zonesize bytes within zonerange bytes. Old releases without the option zonemode do
+    the same if zonesize is set.
     """
     fio = fio_job(job)
     each, span = fio.number("zonesize"), fio.number("zonerange")
