@@ -62,7 +62,8 @@ def test_fio_is_stopped_if_another_program_takes_the_ram_of_an_emulated_disk(tes
     campaign = testbed.campaign(_EMULATED)
     script = """
         mount -t tmpfs -o size=300m,mode=1777 tmpfs /dev/shm || exit 99
-        { while [ ! -e "$0" ]; do sleep 0.1; done; cd /dev/shm; free=$(df --output=avail . | tail -n 1)
+        { for _ in $(seq 600); do [ -e "$0" ] && break; sleep 0.1; done
+          cd /dev/shm; free=$(df --output=avail . | tail -n 1)
           exec fallocate --length $((free - 15000))k other; } >/dev/null 2>&1 &
         exec "$@"
     """
