@@ -24,7 +24,7 @@ workloads:
 measure: {time: 4s, trials: 1, calibrate: true}
 goal: reads
 """
-_PRINTED_FREE = frozenset({"verdicts", "seconds", "cells[].seconds", "cells[].too_few_events"})
+_PRINTED_FREE = frozenset({"verdicts", "seconds", "cells[].seconds", "cells[].verdicts", "cells[].too_few_events"})
 _QUICK_S = "{time: 500ms, trials: 2, calibrate: true, seed: 7}"
 
 

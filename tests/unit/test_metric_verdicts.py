@@ -161,3 +161,22 @@ def test_exports_name_the_valid_results_with_another_verdict(tmp_path: Path) -> 
     assert any("poolproof_io_rate" in line and 'verdict="sound"' in line for line in samples)
     (data,) = [text for name, text in dat_files(table).items() if name.suffix == ".dat"]
     assert "read-bw_MiB/s suspect" in data
+
+
+def test_the_json_has_the_reason_for_each_metrics_verdict(tmp_path: Path) -> None:
+    """One rule can give one reason for the IOPS and another one for the bandwidth."""
+    path = make_run(tmp_path / "run", {("one", "reads"): (100, 101)})
+    lines = [json.loads(line) for line in (path / "trials.jsonl").read_text().splitlines()]
+    reasons = [
+        {"rule": "missing-proof", "effect": "leaves-unproven", "message": message, "fix": "", "metrics": metrics}
+        for message, metrics in (("of bytes", ["bandwidth"]), ("of requests", ["iops", "read_iops"]))
+    ]
+    note = {"rule": "work-done", "effect": "notes", "message": "short", "fix": ""}
+    for line in lines:
+        line |= {"verdict": "unproven", "verdicts": {}, "findings": [*reasons, note, note]}
+    (path / "trials.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (cell,) = run_object(path, load_run(path).cells, None)["cells"]
+    assert [(each["message"], each["metrics"]) for each in cell["findings"]] == [
+        *((reason["message"], reason["metrics"]) for reason in reasons),
+        ("short", []),
+    ]

@@ -99,6 +99,21 @@ def _claim_object(found: ClaimResult) -> dict[str, Any]:
     }
 
 
+def _findings(cell: Cell) -> tuple[Finding, ...]:
+    """Return each rule's most serious finding, and those that explain the verdict on another metric, too.
+
+    For example, IOPS and syncs may be unproven for different reasons, although one rule reports both. The most serious
+    finding comes first.
+    """
+    kept = list(cell.findings)
+    for finding in sorted((each for trial in cell.trials for each in trial.findings), key=lambda each: each.rank):
+        same = [each for each in kept if each.rule == finding.rule]
+        metrics = finding.metrics or tuple(metric.id for metric in METRICS)
+        if finding.effect != "notes" and not all(any(each.is_about(metric) for each in same) for metric in metrics):
+            kept.append(finding)
+    return tuple(sorted(kept, key=lambda each: each.rank))
+
+
 def _bare_object(cell: Cell) -> dict[str, Any]:
     return {
         "device": calibrated_device(cell.layout),
@@ -110,7 +125,7 @@ def _bare_object(cell: Cell) -> dict[str, Any]:
         "figure": _interval_object(cell.figure),
         "too_few": few.sentence if (few := cell.few_events()) else None,
         "verdict": cell.verdict,
-        "findings": [finding_object(finding) for finding in cell.findings],
+        "findings": [finding_object(finding) for finding in _findings(cell)],
     }
 
 
@@ -159,7 +174,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
         "leaves": [asdict(leaf) for leaf in cell.leaves],
         "verdict": cell.verdict,
         "verdicts": {metric: other.verdict for other in cell.other_verdicts for metric in other.metrics},
-        "findings": [finding_object(finding) for finding in cell.findings],
+        "findings": [finding_object(finding) for finding in _findings(cell)],
     }
 
 
