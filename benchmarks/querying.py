@@ -21,7 +21,7 @@ from benchmarks.result import Result
 _TRIES = 3
 _CELL_RUNS, _CELLS_IN_RUN, _TRIALS_OF_CELL = 50, 200, 3
 _TRIALS, _TRIALS_IN_RUN = 1_000_000, 2_000
-_FIRST_LIMIT_S, _QUERY_LIMIT_S, _PAGE_LIMIT_S, _MILLION_LIMIT_S, _LIMIT_MB = 10.0, 1.0, 20.0, 5.0, 1000.0
+_FIRST_LIMIT_S, _QUERY_LIMIT_S, _PAGE_LIMIT_S, _MILLION_LIMIT_S, _LIMIT_MB = 10.0, 1.0, 10.0, 5.0, 1000.0
 _TIME_LIMIT_S = 900.0
 _LAYOUTS = tuple(f"layout-{number}" for number in range(10))
 _BLOCKS = ("512", "4k", "8k", "16k", "64k")
