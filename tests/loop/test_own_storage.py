@@ -119,7 +119,7 @@ def test_a_file_system_on_a_bare_disk_is_not_overwritten(testbed: Testbed, make:
 
 
 def test_the_own_data_on_a_bare_disk_is_overwritten(testbed: Testbed) -> None:
-    """The data that the run itself wrote is no file system, and neither is a pattern."""
+    """Neither the data that the run itself wrote nor a pattern is a file system."""
     text = _BARE.replace("time_based: 0", "time_based: 0, buffer_pattern: '0x55aa'")
     cells = testbed.cells(text)
     assert {cell["verdict"] for cell in cells.values()} <= {"sound", "suspect"}, cells

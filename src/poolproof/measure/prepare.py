@@ -37,7 +37,7 @@ def prepare(
 
     Raises:
         FioError: the load generator could not write the files.
-        GuardError: the storage to be filled is no longer the run's own, or a disk was replaced.
+        GuardError: the storage to be filled no longer belongs to the run, or a disk was replaced.
         BuildError: the data could not be flushed to the disks.
         CommandError: a command that inspects the files or the layout failed.
     """

@@ -224,8 +224,8 @@ def left_for_cached_reads(case: Case) -> Coverage | None:
     """Compare the reads that RAM could have served with the requests that other I/O of the load cannot have caused.
 
     Other I/O means two things: reads that bypass RAM, which are split if they are large, and writes that change only a
-    part of a page, record or stripe, so that the rest has to be read first. Returns None if no read could have come
-    from RAM, if there is no such other I/O, or if the requests were not counted.
+    part of a page, record or stripe, so that the rest has to be read first. Returns None if RAM could not have
+    served any reads, if the load had no other I/O, or if the requests were not counted.
     """
     reading, requests = list(_of(case, "read")), counted_requests(case, "read")
     past = [job is not None and goes_past_ram(job, case.target) is True for _, job in reading]

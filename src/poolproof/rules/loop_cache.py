@@ -38,10 +38,10 @@ def _read_for_load(case: Case, found: Account, read: int) -> int:
 
     If the load also writes, they also read the rest of each stripe, page or record that it changes in part. In a sparse
     backing file, much of this rest is a hole, which is read without disk I/O. The test files, in contrast, were filled,
-    so what fio itself read is no hole. Without direct I/O on the loop device, the missing bytes may be in RAM instead.
+    so fio itself never reads holes. Without direct I/O on the loop device, the missing bytes may be in RAM instead.
     """
     cached = case.target is None or case.target.loop_without_direct
-    if cached or not case.load.writes:
+    if cached or not case.load.writes or not found.leaf_read_bytes:
         return read
     return min(read, round(found.fio_read_bytes * stored_share(case) * read / found.leaf_read_bytes))
 

@@ -46,8 +46,17 @@ def _case(options: str, below_mib: int, target: Target = _BTRFS) -> Case:
         ("rw=randread bs=4k size=64m direct=1", _BTRFS, 10, "refutes"),
     ],
 )
-def test_holes_that_writes_read_around_are_no_cache_hits(
+def test_holes_that_writes_read_around_are_not_cache_hits(
     options: str, target: Target, below_mib: int, verdict: str | None
 ) -> None:
     found = [each for each in judge(_case(options, below_mib, target), "iops").findings if each.rule == "loop-cache"]
     assert [each.effect for each in found] == ([] if verdict is None else [verdict])
+
+
+def test_an_account_that_contradicts_its_disks_is_judged_without_an_error() -> None:
+    """A damaged or forged run may say that the disks read nothing in total, although each of them read something."""
+    case = _case(_MIXED, 4)
+    assert case.evidence is not None and case.evidence.account is not None
+    forged = replace(case.evidence.account, leaf_read_bytes=0)
+    found = judge(replace(case, evidence=replace(case.evidence, account=forged)), "iops").findings
+    assert "loop-cache" in {each.rule for each in found if each.effect == "refutes"}
