@@ -123,7 +123,7 @@ class LoadGenerator(Protocol):
         """
 
     def check_permitted(self, workload: Workload) -> None:
-        """Raise a CampaignError if poolproof does not allow an option or its value, without contacting a host.
+        """Raise a CampaignError if poolproof rejects the workload on every host, without contacting a host.
 
         Options that are unknown here are skipped, because a newer generator on the host may have them.
         """

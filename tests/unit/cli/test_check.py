@@ -48,6 +48,28 @@ def test_an_option_that_may_leave_the_layout_is_refused(check: Check, option: st
     assert f"{check.path}:4: workload reads: " in err
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        "stats: 0",
+        "stat: 0",
+        "startdelay: 0-3s, numjobs: 2",
+        "size: 20%",
+        "bs: 32m",
+        "jobs: {one: {ramp_time: 1s}, two: {stonewall: 1}}",
+        "flow: 1, jobs: {one: {iodepth: 1}, two: {stonewall: 1}}",
+        "write_iolog: /srv/x",
+    ],
+)
+def test_check_and_a_dry_run_refuse_the_same_jobs(check: Check, option: str) -> None:
+    text = CAMPAIGN.format(option=option).replace("bs: 4k, size: 16m, bs", "size: 16m, bs")
+    check.path.write_text(text.replace("size: 16m, size", "size"))
+    code, out, err = check.command("check", str(check.path))
+    assert (code, out) == (3, "")
+    assert f"{check.path}:4: workload reads: " in err
+    assert check.command("run", "--dry-run", str(check.path)) == (code, out, err)
+
+
 @pytest.mark.parametrize("option", ["mem: mmap", "write_lat_log: x", "filename: a", "an_option_of_a_newer_fio: 1"])
 def test_other_options_are_left_to_fio(check: Check, option: str) -> None:
     assert check(option)[0] == 0

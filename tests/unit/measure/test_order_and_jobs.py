@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -296,6 +297,27 @@ def test_a_job_that_fio_does_not_report_is_rejected() -> None:
     with pytest.raises(CampaignError, match="`stats=0` leaves a job out"):
         jobs("rw=randread,bs=4k,stats=0")
     assert len(jobs("rw=randread,bs=4k,stats=1")) == 1
+
+
+@pytest.mark.parametrize("second", [{"flow": "1", "stonewall": "1"}, {"flow": "1", "wait_for": "one"}])
+def test_jobs_that_wait_for_a_job_that_waits_for_them_are_rejected(second: dict[str, str]) -> None:
+    """Measured: the first of two such jobs did two I/Os, and then waited until its runtime was over."""
+    with pytest.raises(CampaignError, match="`flow` lets job one wait"):
+        _sections({"flow": "1"}, second)
+
+
+@pytest.mark.parametrize(
+    "each", [({"flow": "1"}, {"flow": "1"}), ({"flow": "1"}, {"flow": "1", "flow_id": "2", "stonewall": "1"})]
+)
+def test_jobs_that_keep_a_ratio_while_they_run_at_the_same_time_are_accepted(each: tuple[dict[str, str], ...]) -> None:
+    assert len(_sections(*each)) == 2
+
+
+def _sections(*each: dict[str, str]) -> Jobs:
+    specs = (
+        JobSpec(name, (("rw", "randread"), *more.items())) for name, more in zip(("one", "two"), each, strict=True)
+    )
+    return jobs_of(replace(WORKLOADS[0], jobs=tuple(specs)), 3.0, HOST)
 
 
 def test_workloads_on_a_block_device_need_space_up_to_the_highest_end() -> None:

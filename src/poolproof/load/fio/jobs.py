@@ -9,8 +9,8 @@ from poolproof.hosts.base import Host
 from poolproof.load.fio import permitted
 from poolproof.load.fio.installed import check_options
 from poolproof.load.fio.job import Job, Jobs, delay_ms, join_filenames, split_filenames
-from poolproof.load.fio.load import load_of, part_of
-from poolproof.load.fio.option_names import canonical
+from poolproof.load.fio.load import groups_in_ratio, load_of, part_of
+from poolproof.load.fio.option_names import resolve
 from poolproof.load.fio.quantity import attempt, parse_bytes, parse_range
 from poolproof.units import format_size
 
@@ -65,6 +65,25 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
     jobs = tuple(_job(name, job.options, workload, longest_s) for name, job in zip(names, given, strict=True))
     if len(jobs) > 1:
         jobs = _with(jobs, {}, without=("group_reporting",))  # each section is judged by its own report
+    _check_together(jobs, workload)
+    return jobs
+
+
+def check_permitted(workload: Workload) -> None:
+    """Raise a CampaignError if poolproof rejects the workload on every host, as `jobs_of` does.
+
+    Unknown options are skipped, because the host's fio may have them.
+    """
+    jobs = []
+    for spec in map(_with_engine, workload.jobs):
+        given = {resolve(name) or name: value for name, value in spec.options}
+        known = {name: value for name, value in given.items() if permitted.is_known(name)}
+        jobs.append(_job(spec.name, known, workload, longest_s=1.0))
+    _check_together(tuple(jobs), workload)
+
+
+def _check_together(jobs: Jobs, workload: Workload) -> None:
+    """Raise a CampaignError if the results of the jobs could not be judged, because of how the jobs run together."""
     if len(load_of(jobs).phases) > 1 and any(part_of(job).ramp_s for job in jobs):
         raise _refusal(
             workload,
@@ -88,17 +107,16 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
             "added up only if it is known when each of them ran",
             "write a single time, such as startdelay=1s",
         )
-    return jobs
-
-
-def check_permitted(workload: Workload) -> None:
-    """Raise a CampaignError if poolproof does not allow an option or its value on any host.
-
-    Unknown options are skipped, because the host's fio may have them.
-    """
-    for spec in workload.jobs:
-        given = {canonical(name): value for name, value in spec.options if name != "generator"}
-        _check_files({name: value for name, value in given.items() if permitted.is_known(name)}, workload)
+    phases = load_of(jobs).phases
+    for group in groups_in_ratio(load_of(jobs)):
+        if len({number for number, phase in enumerate(phases) for part in group if part in phase}) > 1:
+            raise _refusal(
+                workload,
+                "flow",
+                f"`flow` lets job {group[0].name} wait for I/Os of a job that starts only after an earlier job has "
+                "ended, so the earlier job would do a few I/Os and then wait until its runtime is over",
+                "remove `flow`, or let the jobs run at the same time (without stonewall and wait_for)",
+            )
 
 
 def placed(jobs: Jobs, directory: str) -> Jobs:

@@ -8,6 +8,7 @@ transferred, but not the range that they cover. These rules were measured with f
 
 import math
 import re
+from collections import defaultdict
 from functools import partial
 
 from poolproof.load.fio import option_names, quantity
@@ -31,6 +32,19 @@ def jobs_of(load: Load) -> Jobs:
 def job_of(part: LoadPart) -> Job:
     """Return a part's fio job, or a job without options if another load generator runs the part."""
     return part.source if isinstance(part.source, Job) else Job(part.name, {})
+
+
+def groups_in_ratio(load: Load) -> tuple[tuple[LoadPart, ...], ...]:
+    """Return the groups of parts whose I/Os fio keeps in a ratio (flow). Parts of a group have the same flow_id.
+
+    A group has at least two clones: a clone without others never has to wait (flow.c, flow_threshold_exceeded).
+    """
+    groups: dict[int, list[LoadPart]] = defaultdict(list)
+    for part in load.parts:
+        job = job_of(part)
+        if job.text("flow") and job.number("flow") != 0:
+            groups[job.number("flow_id") or 0].append(part)
+    return tuple(tuple(group) for group in groups.values() if sum(part.clones for part in group) > 1)
 
 
 def part_of(job: Job) -> LoadPart:

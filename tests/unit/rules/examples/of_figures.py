@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from poolproof.load.outcome import Latency
+from poolproof.load.outcome import Latency, Outcome, PartOutcome
 from poolproof.rules.model import Case
 from poolproof.rules.quoted import UNQUOTED
 from tests.unit.rules.examples.building import (
@@ -16,7 +16,7 @@ from tests.unit.rules.examples.building import (
     uncounted,
     with_cpu,
 )
-from tests.unit.rules.making import GIB, MIB, direction
+from tests.unit.rules.making import EXT4, GIB, MIB, direction, jobs
 
 _WRITE = "rw=write bs=1m size=4g end_fsync=1"
 _RANDOM_READ = "rw=randread bs=4k size=1g direct=1"
@@ -50,6 +50,12 @@ def _stalled(longest_s: float, mean_ns: float) -> Case:
     """Return a run of 10 s in which the median write took 20 µs, and the slowest 5% took at least `longest_s`."""
     times = Latency(samples=400, mean_ns=mean_ns, percentiles_ns={50.0: 20_000.0, 95.0: longest_s * 1e9})
     return uncounted(_WRITE, write=direction(400 * MIB, 10.0, MIB, clat=times, lat=times))
+
+
+def _in_ratio(*options: str) -> Case:
+    """Return the case of two jobs that read as often as each other."""
+    parts = tuple(PartOutcome(name, read=direction(10_000 * 4096, 10.0)) for name in "ab")
+    return Case(jobs(*(f"{_RANDOM_READ} {each}" for each in options)), Outcome("fio-3.33", parts), target=EXT4)
 
 
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
@@ -261,6 +267,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             read_of(f"{_RANDOM_READ} ioengine=libaio iodepth=1 thinktime=2000", GIB, GIB),
         ),
+    ),
+    "flow-ratio": (
+        Example(_in_ratio("flow=8", "flow=1"), "suspects", _in_ratio("flow=8", "flow=0")),
+        Example(_in_ratio("flow=8", "flow=1"), "suspects", _in_ratio("flow=8 flow_id=1", "flow=1 flow_id=2")),
+        Example(lint_of(f"{_RANDOM_READ} flow=1 numjobs=2"), "notes", lint_of(f"{_RANDOM_READ} flow=1 numjobs=1")),
     ),
     "work-done": (
         Example(
