@@ -1,11 +1,12 @@
 """The order of trials, and the jobs that fio gets. These are pure functions, so no disks are needed."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
 
+from poolproof import process
 from poolproof.campaign.flags import campaign_from_flags, parse_workload_flag
 from poolproof.campaign.model import JobSpec, Measure, Until, Workload
 from poolproof.errors import CampaignError
@@ -318,6 +319,28 @@ def _sections(*each: dict[str, str]) -> Jobs:
         JobSpec(name, (("rw", "randread"), *more.items())) for name, more in zip(("one", "two"), each, strict=True)
     )
     return jobs_of(replace(WORKLOADS[0], jobs=tuple(specs)), 3.0, HOST)
+
+
+class _HostWithFio(LocalHost):
+    """This machine, but with another release of fio."""
+
+    def __init__(self, release: str) -> None:
+        self._release = release
+
+    def run(
+        self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True
+    ) -> process.Completed:
+        done = super().run(argv, timeout_s=timeout_s, stdin=stdin, check=check)
+        return replace(done, stdout=f"{self._release}\n") if list(argv) == ["fio", "--version"] else done
+
+
+def test_fio_that_may_sleep_for_ever_after_spinning_is_rejected() -> None:
+    """Measured with fio 3.33: a job with runtime=1 had not ended after 25 s."""
+    spins, sleeps = (workload(f"rw=randread,thinktime=1000,thinktime_spin={spin}") for spin in (500, 0))
+    with pytest.raises(CampaignError, match=r"fio-3\.35 on .* may never end with `thinktime_spin`"):
+        jobs_of(spins, 3.0, _HostWithFio("fio-3.35"))
+    assert len(jobs_of(sleeps, 3.0, _HostWithFio("fio-3.35"))) == 1
+    assert len(jobs_of(spins, 3.0, _HostWithFio("fio-3.36"))) == 1
 
 
 def test_workloads_on_a_block_device_need_space_up_to_the_highest_end() -> None:

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 from poolproof.campaign.model import JobSpec, Workload
 from poolproof.errors import CampaignError
-from poolproof.hosts.base import Host
+from poolproof.hosts.base import Host, display_name
 from poolproof.load.fio import permitted
-from poolproof.load.fio.installed import check_options
+from poolproof.load.fio.installed import check_options, fio_version
 from poolproof.load.fio.job import Job, Jobs, delay_ms, join_filenames, split_filenames
-from poolproof.load.fio.load import groups_in_ratio, load_of, part_of
+from poolproof.load.fio.load import SPIN_FIXED_IN, groups_in_ratio, load_of, part_of, spins
 from poolproof.load.fio.option_names import resolve
 from poolproof.load.fio.quantity import attempt, parse_bytes, parse_range
 from poolproof.units import format_size
@@ -66,7 +66,21 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
     if len(jobs) > 1:
         jobs = _with(jobs, {}, without=("group_reporting",))  # each section is judged by its own report
     _check_together(jobs, workload)
+    _check_spin(jobs, workload, host)
     return jobs
+
+
+def _check_spin(jobs: Jobs, workload: Workload, host: Host) -> None:
+    version = fio_version(host)
+    if any(map(spins, load_of(jobs).parts)) and (version.major, version.minor) < SPIN_FIXED_IN:
+        raise _refusal(
+            workload,
+            "thinktime_spin",
+            f"{version} on {display_name(host)} may never end with `thinktime_spin`: if another program gets the CPU "
+            "while fio spins, it computes a negative time and sleeps until it is killed (before 3.34), or until the "
+            "end of its runtime",
+            "use fio 3.36 or later, or remove `thinktime_spin`; fio then sleeps for all of `thinktime`",
+        )
 
 
 def check_permitted(workload: Workload) -> None:

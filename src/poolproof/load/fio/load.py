@@ -16,6 +16,9 @@ from poolproof.load.fio.job import Job, Jobs
 from poolproof.load.fio.quantity import attempt
 from poolproof.load.model import Extent, Load, LoadPart
 
+SPIN_FIXED_IN = (3, 36)
+"""The first release of fio that does not sleep for too long after thinktime_spin (backend.c, handle_thinktime)."""
+
 _MOST_CLONES = 4096  # fio's own limit, REAL_MAX_JOBS
 
 
@@ -45,6 +48,11 @@ def groups_in_ratio(load: Load) -> tuple[tuple[LoadPart, ...], ...]:
         if job.text("flow") and job.number("flow") != 0:
             groups[job.number("flow_id") or 0].append(part)
     return tuple(tuple(group) for group in groups.values() if sum(part.clones for part in group) > 1)
+
+
+def spins(part: LoadPart) -> bool:
+    """True if fio spins during a part of `thinktime`."""
+    return part.thinks and bool(job_of(part).seconds("thinktime_spin", bare_us=1))
 
 
 def part_of(job: Job) -> LoadPart:

@@ -58,6 +58,12 @@ def _in_ratio(*options: str) -> Case:
     return Case(jobs(*(f"{_RANDOM_READ} {each}" for each in options)), Outcome("fio-3.33", parts), target=EXT4)
 
 
+def _spun(version: str) -> Case:
+    """Return the case of a job with thinktime_spin, and its result from a given release of fio."""
+    run = uncounted(f"{_RANDOM_READ} thinktime=1000 thinktime_spin=500", read=direction(10_000 * 4096, 10.0))
+    return replace(run, outcome=replace(run.outcome or Outcome("", ()), version=version))
+
+
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "broken-clock": (
         Example(
@@ -272,6 +278,14 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(_in_ratio("flow=8", "flow=1"), "suspects", _in_ratio("flow=8", "flow=0")),
         Example(_in_ratio("flow=8", "flow=1"), "suspects", _in_ratio("flow=8 flow_id=1", "flow=1 flow_id=2")),
         Example(lint_of(f"{_RANDOM_READ} flow=1 numjobs=2"), "notes", lint_of(f"{_RANDOM_READ} flow=1 numjobs=1")),
+    ),
+    "thinktime-spin": (
+        Example(
+            lint_of(f"{_RANDOM_READ} thinktime=1000 thinktime_spin=500"),
+            "notes",
+            lint_of(f"{_RANDOM_READ} thinktime=1000 thinktime_spin=0"),
+        ),
+        Example(_spun("fio-3.35"), "notes", _spun("fio-3.36")),
     ),
     "work-done": (
         Example(
