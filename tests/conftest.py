@@ -1,7 +1,8 @@
 """Run Hypothesis without a deadline, because the machine may be busy. In CI, its examples are always the same.
 
 Each test process has its own locks, because the tests start runs in parallel. If pytest was started with `nohup`, the
-programs that the tests start do not ignore SIGHUP.
+programs that the tests start do not ignore SIGHUP. SIGTERM ends the session like Ctrl-C: the fixtures remove what they
+created, such as labs.
 
 The fixtures `message` and `wording` compare the texts of a test with a golden file. The tests themselves check facts,
 so only the golden file changes if a text is reworded.
@@ -29,6 +30,7 @@ os.environ["POOLPROOF_LOCKS"] = _locks
 if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
     # pytest still survives the end of its terminal. A handler, unlike SIG_IGN, is not passed on to other programs.
     signal.signal(signal.SIGHUP, lambda _number, _frame: None)
+signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def pytest_unconfigure() -> None:
