@@ -29,7 +29,8 @@ _LEFT_OUT = 0.5
 _MOST_TIMES = 1.5  # more than this is a batch (iodepth_batch_submit)
 _FASTEST_BYTES_PER_NS = 20.0  # 20 GB/s: faster than any drive, and than a copy in RAM
 _LATENCIES_OF: Mapping[str, tuple[MetricId, ...]] = {"read": LATENCIES_WITH_READS, "write": LATENCIES_WITH_WRITES}
-_ON_ZFS = "set ioengine=io_uring, or set iodepth=1 and raise numjobs, with one file per job"
+_ONE_EACH = "set iodepth=1 and raise numjobs, with one file per job"
+_ON_ZFS = f"set ioengine=io_uring, or {_ONE_EACH}"
 
 
 def _blocks(case: Case, job: LoadPart) -> bool:
@@ -98,6 +99,7 @@ def _one_after_another(case: Case, part: ReportedDirection) -> Finding | None:
         f"{format_duration(lat.mean_ns / 1e9)}, which is {job.depth} × {format_duration(share / 1e9)}: "
         f"{_one_at_a_time(job)}, so the depth was 1 and the latency is too high by a factor of {job.depth}",
         weight=60,
+        fix=_ONE_EACH if job.direct else "",
     )
 
 

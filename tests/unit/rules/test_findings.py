@@ -52,3 +52,14 @@ def test_a_job_that_syncs_is_not_told_to_sync(message: Message) -> None:
     }
     assert "set fdatasync" in fixes[False]
     assert "set fdatasync" not in message(fixes[True]) and "sync_p99" in fixes[True]
+
+
+def test_a_job_with_direct_io_is_not_told_to_use_direct_io(message: Message) -> None:
+    """Since Linux 6.15, direct writes on btrfs wait during submission."""
+    found = [
+        (example.case, each) for example in EXAMPLES["async-engine-blocks"] for each in judge(example.case).findings
+    ]
+    fixes = [each.fix for case, each in found if case.is_direct and "whole I/O took" in each.message]
+    assert fixes
+    for fix in fixes:
+        assert "iodepth=1" in message(fix) and "direct=1" not in fix
