@@ -28,6 +28,7 @@ from poolproof.stopping.steady_window import LEAST_SAMPLES
 _STATUS_S = ((4, 0.25), (16, 0.5))
 _SLOWEST_S = 1.0
 _MOST_WITH_RAMP = 64  # clones, whose reports together have about 1 MB
+_MOST_REPORTED = 2048  # clones times reports: about 30 MB
 _FASTEST_S = 0.1
 
 
@@ -120,8 +121,10 @@ def status_interval_s(load: Load, shortest_s: float) -> float:
     """
     clones = load.clones
     usual = next((seconds for most, seconds in _STATUS_S if clones <= most), _SLOWEST_S)
-    if load.ramp_s and load.asked_s and clones <= _MOST_WITH_RAMP:
-        usual = min(usual, max(_STATUS_S[0][1], load.asked_s / 2))  # a report before the last shows when the ramp ended
+    if load.ramp_s and load.asked_s:
+        often_s = max(_STATUS_S[0][1], load.asked_s / 2)
+        if clones <= _MOST_WITH_RAMP or clones * (load.ramp_s + load.asked_s) / often_s <= _MOST_REPORTED:
+            usual = min(usual, often_s)  # a report before the last shows when the ramp ended
     if clones > _STATUS_S[0][0]:
         return usual
     return max(_FASTEST_S, min(usual, shortest_s / LEAST_SAMPLES))
