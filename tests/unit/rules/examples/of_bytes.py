@@ -100,6 +100,16 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             half_stored(read_of("rw=read bs=1m size=256m", 256 * MIB, 130 * MIB, BTRFS)),
         ),
         Example(
+            read_of("rw=read bs=1m size=256m", 256 * MIB, 16 * MIB, BTRFS),
+            "refutes",
+            half_stored(read_of("rw=read bs=1m size=256m", 256 * MIB, 16 * MIB, BTRFS)),
+        ),
+        Example(
+            half_stored(read_of("rw=randrw bs=4k size=256m", 256 * MIB, 16 * MIB, BTRFS)),
+            "refutes",
+            half_stored(read_of("rw=randrw bs=4k size=256m refill_buffers=1", 256 * MIB, 16 * MIB, BTRFS)),
+        ),
+        Example(
             replace(uncounted("rw=read bs=1m size=4g", read=direction(4 * GIB, 9.0, MIB)), quoted=_STORED),
             "suspects",
             replace(uncounted("rw=write bs=1m size=4g", write=direction(4 * GIB, 9.0, MIB)), quoted=_STORED),
