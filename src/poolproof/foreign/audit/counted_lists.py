@@ -1,4 +1,7 @@
-"""Read lists whose lines name a test and the IOPS with their direction: `16 threads, rnd 4k writes: 144 write iops`."""
+"""Read lists whose lines name a test and the IOPS with their direction: `16 threads, rnd 4k writes: 144 write iops`.
+
+The lines below a heading such as `IOPS after fio:` may name only the direction: `Read: 512.3`.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,6 +28,16 @@ _NOT_MEASURED = re.compile(
     r"recommended|provisioned|up to|advertised|theoretical|needs?)\b",
     re.IGNORECASE,
 )
+_LOG = re.compile(r"^.{0,80}\b(?:INFO|DEBUG)\b[\s:|\]-]{1,9}")
+_HEADING = re.compile(
+    r"^\W{0,9}(?:[a-z]\w{1,14} ){0,3}iops(?: (?:after|of|from|with|in|by) \w[\w +.-]{0,30})?\W{0,3}:\W{0,3}$",
+    re.IGNORECASE,
+)
+_SIDE = re.compile(
+    rf"^[\s>*-]{{0,12}}(?P<label>(?:(?:rand(?:om)?|seq(?:uential)?)[ _-]?)?(?P<direction>read|write)s?)\W{{0,3}}[:=]"
+    rf"\s{{0,9}}(?P<iops>{_COUNT}|\d{{1,9}}\.\d{{1,9}})\s{{0,9}}$",
+    re.IGNORECASE,
+)
 _FEWEST = 2
 _MOST_LINES_BETWEEN = 3
 
@@ -32,7 +45,14 @@ _MOST_LINES_BETWEEN = 3
 def find_counted(numbered: Sequence[Line]) -> Iterator[FoundResult]:
     """Yield the results of such lists. A single line is not a list, and a label that names a limit is not a test."""
     group: list[tuple[int, FoundResult]] = []
+    titled = -1
     for place, (line_number, line) in enumerate(numbered):
+        if "iops" in line.lower() and _HEADING.match(_LOG.sub("", line)) and not _NOT_MEASURED.search(line):
+            titled = place
+        if titled >= 0 and place == titled + 1 and (side := _side(line_number, line)) is not None:
+            yield side
+            titled = place
+            continue
         if "iops" not in line.lower() or (found := _result(line_number, line)) is None:
             continue
         if group and place - group[-1][0] > _MOST_LINES_BETWEEN + 1:
@@ -46,6 +66,13 @@ def _of_list(group: Sequence[tuple[int, FoundResult]]) -> list[FoundResult]:
     return [found for _, found in group] if len(group) >= _FEWEST else []
 
 
+def _side(line_number: int, line: str) -> FoundResult | None:
+    """Return the result in a line below such a heading, which names only the direction and perhaps the order."""
+    match = _SIDE.match(_LOG.sub("", line))
+    iops = number(match["iops"]) if match else None
+    return _found(line_number, match["label"], match["direction"].lower(), iops) if match and iops else None
+
+
 def _result(line_number: int, line: str) -> FoundResult | None:
     match = _COUNTED.match(line)
     if match is None or not _IN_TEST.search(match["label"]) or _NOT_MEASURED.search(match["label"]):
@@ -54,6 +81,10 @@ def _result(line_number: int, line: str) -> FoundResult | None:
     iops = number(match["iops"])
     if not iops or named_direction(label) not in ("", direction):
         return None
+    return _found(line_number, label, direction, iops)
+
+
+def _found(line_number: int, label: str, direction: str, iops: float) -> FoundResult:
     values = Direction(iops=iops)
     part = PartOutcome(
         label, read=values if direction == "read" else None, write=values if direction == "write" else None

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from poolproof.foreign.audit.named_disks import NamedDisks, named_disks
 from poolproof.foreign.audit.table_layout import cells_of, is_rule, separator_of
+from poolproof.foreign.audit.table_lines import with_joined_cells
+from poolproof.foreign.audit.table_stacked_cells import with_stacked_rows
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line
 from poolproof.rules.fio_job import fio_job, is_fio_job
@@ -27,6 +29,7 @@ def find_inventory(numbered: Sequence[Line], results: Sequence[FoundResult]) -> 
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
     found: dict[str, NamedDisks | None] = {}
     is_list = False
+    numbered = with_stacked_rows(with_joined_cells(numbered))
     for at, (number, line) in enumerate(numbered):
         if "|" not in line or len(line) > _LONGEST_LINE or separator_of(line) != "|":
             is_list = False

@@ -26,6 +26,11 @@ _NUMBER = re.compile(rf"^(?P<number>{_DIGITS})\+?(?: ?(?:K?IOPS|IOP/s))?$", re.I
 _RATE = re.compile(
     rf"^~?(?P<number>\d[\d.,]{{0,12}}) ?(?P<unit>[kKMGT]i?B){_PER_SECOND}?\+?(?: ?\([^()|]{{1,24}}\))?$", re.IGNORECASE
 )
+_RANGE = re.compile(
+    r"^~?(?P<low>\d{1,9}(?:\.\d{1,3})?) ?(?P<first>[kKMGT]i?B)?(?:/s)? ?[-\u2013] ?~?(?P<high>\d{1,9}(?:\.\d{1,3})?) ?"
+    rf"(?P<unit>[kKMGT]i?B){_PER_SECOND}$",
+    re.IGNORECASE,
+)
 _WITH_TIME = re.compile(_PER_SECOND, re.IGNORECASE)
 _IOPS_FIRST = re.compile(
     rf"^(?P<iops>{_DIGITS})(?P<word> ?IOPS)? ?(?P<mark>[,;/@|(\[]?) ?"
@@ -91,13 +96,15 @@ def iops_in(cell: str) -> float | None:
 
 
 def rate_in(cell: str, unit: str) -> Rate | None:
-    """Parse a rate, or return None if the cell is not one.
+    """Parse a rate, or return None if the cell is not one. The value of a range is its middle.
 
     `unit`: the unit in the header, in lower case, for cells without one. Without any unit, the rate is 0.
     """
     cell = _SPREAD.sub("", cell)
     if match := _RATE.match(cell):
         return _rate(match["number"], match["unit"].lower(), has_own_unit=True)
+    if match := _RANGE.match(cell):
+        return _middle(match)
     match = _NUMBER.match(cell)
     if match is None or match["number"][-1:].isalpha():
         return None
@@ -105,8 +112,20 @@ def rate_in(cell: str, unit: str) -> Rate | None:
 
 
 def has_rate(cell: str) -> bool:
-    """True if a cell is a rate with its own unit per second: `8.99 MB/sec`."""
-    return _RATE.match(cell) is not None and _WITH_TIME.search(cell) is not None
+    """True if a cell is a rate, or a range of rates, with its own unit per second: `8.99 MB/sec`, `400-500 MB/s`."""
+    return is_range(cell) or (_RATE.match(cell) is not None and _WITH_TIME.search(cell) is not None)
+
+
+def is_range(cell: str) -> bool:
+    """True if a cell is a range of rates: `400-500 MB/s`."""
+    return _RANGE.match(cell) is not None
+
+
+def _middle(cell: re.Match[str]) -> Rate | None:
+    """Return the middle of a range such as `400-500 MB/s`, or None if its ends have different units or are swapped."""
+    low, high = float(cell["low"]), float(cell["high"])
+    is_range = low < high and (cell["first"] or cell["unit"]).lower() == cell["unit"].lower()
+    return _rate(str((low + high) / 2), cell["unit"].lower(), has_own_unit=True) if is_range else None
 
 
 def _rate(digits: str, unit: str, *, has_own_unit: bool) -> Rate | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.foreign.audit.formats.directions import named_direction
-from poolproof.foreign.audit.table_cells import Rate, both_in, iops_in, is_missing, rate_in
+from poolproof.foreign.audit.table_cells import Rate, both_in, iops_in, is_missing, is_range, rate_in
 from poolproof.foreign.audit.table_columns import NAME, TableColumn, column_of, describes_test, is_comparison
 from poolproof.foreign.audit.table_context import TextJobs, block_in, is_data_sheet, promise_results, row_direction
 from poolproof.foreign.audit.table_rows import is_measured
@@ -171,7 +171,7 @@ def _shared_unit(name: str, cells: Sequence[str], above: str) -> str:
 def _is_estimate(cell: str) -> bool:
     """True if a cell has a range or words instead of a value. Such rows describe kinds of disks."""
     is_value = iops_in(cell) or rate_in(cell, "mb") or both_in(cell, None, is_named=True) or is_missing(cell)
-    return not is_value and not _COMPARISON.match(cell)
+    return is_range(cell) or not (is_value or _COMPARISON.match(cell))
 
 
 def _has_both(cell: str) -> bool:

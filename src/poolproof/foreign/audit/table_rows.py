@@ -7,7 +7,7 @@ sections around the table says so, because data sheets have such columns, too.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.foreign.audit.table_cells import both_in, either_in, has_rate, iops_in, is_missing, rate_in
@@ -38,7 +38,8 @@ _NOT_MEASURED = re.compile(
     re.IGNORECASE,
 )
 _NO_NAME = re.compile(
-    r"lat(?:ency)?\b|\bp\d\d|\b(?:[num\u00b5\u03bc]s|usec|msec|cpu|std(?:dev|ev)?)\b|%", re.IGNORECASE
+    r"lat(?:ency)?\b|\bp\d\d|\b(?:[num\u00b5\u03bc]s|usec|msec|cpu|std(?:dev|ev)?|score)\b|%|\b[kmg]i?b/s",
+    re.IGNORECASE,
 )
 _NO_NAME_OF_LAYOUT = re.compile(
     r"^(?:max(?:imum)?|min(?:imum)?|base(?:line)?|burst|peak|total|required|target|rated|per|reported|actual|std\w*|avg|average|mean|median|"
@@ -221,11 +222,13 @@ def results_in_row(cells: Sequence[str], header: TableHeader) -> list[Outcome]:
         if column.kind != "side" and not _is_value(column, cell, block):
             return []
         _add(groups.setdefault(column.test, [{}]), column, cell)
-    found = []
+    sized: list[tuple[str, dict[tuple[str, str], tuple[TableColumn, str]], int | None]] = []
     for test, of_test in groups.items():
         whole = f"{name} {test}".strip()
         size = block or block_in((whole, header.cells[0], header.heading), header.jobs)
-        found += [_outcome(whole, group, header, size, said) for group in of_test]
+        sized += [(whole, group, size) for group in of_test]
+    binary = frozenset(unit for _, group, size in sized for unit in _binary_units(group, size))
+    found = [_outcome(whole, group, header, size, said, binary) for whole, group, size in sized]
     return [outcome for outcome in found if outcome is not None]
 
 
@@ -265,11 +268,12 @@ def _outcome(
     header: TableHeader,
     block: int | None,
     said: str,
+    binary: frozenset[str],
 ) -> Outcome | None:
     found: dict[str, Direction] = {}
     for direction in ("read", "write", "mixed"):
         cells = {kind: value for (kind, side), value in group.items() if side == direction}
-        values = _direction(cells, header, block)
+        values = _direction(cells, header, block, binary)
         if values is not None:
             found.setdefault(said if direction == "mixed" else direction, values)
     if header.needs_direction:
@@ -280,8 +284,23 @@ def _outcome(
     return Outcome("", (part,))
 
 
-def _direction(cells: dict[str, tuple[TableColumn, str]], header: TableHeader, block: int | None) -> Direction | None:
-    """Return the values for one direction, or None if they are 0, missing or of an uncertain unit."""
+def _binary_units(group: dict[tuple[str, str], tuple[TableColumn, str]], block: int | None) -> Iterator[str]:
+    """Yield each unit of a rate that IOPS × block size shows to be a power of 1024, although it has no `i`."""
+    for (kind, direction), (column, cell) in group.items():
+        counted = group.get(("iops", direction))
+        rate = rate_in(cell, column.unit) if kind == "bandwidth" and column.unit else None
+        iops = (iops_in(counted[1]) or 0.0) * counted[0].scale if counted else 0.0
+        if rate and iops and block and rate.decimal != rate.binary == rate.in_bytes(iops, block):
+            yield column.unit
+
+
+def _direction(
+    cells: dict[str, tuple[TableColumn, str]], header: TableHeader, block: int | None, binary: frozenset[str]
+) -> Direction | None:
+    """Return the values for one direction, or None if they are 0, missing or of an uncertain unit.
+
+    `binary`: the units that other values in the row show to be powers of 1024.
+    """
     if both := cells.get("pair") or cells.get("side"):
         column, cell = both
         is_named = column.kind == "pair" or _WITH_WORD.search(" ".join((header.cells[0], header.heading))) is not None
@@ -301,7 +320,8 @@ def _direction(cells: dict[str, tuple[TableColumn, str]], header: TableHeader, b
     lat = latency_in(timed[1], timed[0].unit) if timed else None
     rated = cells.get("bandwidth")
     rate = rate_in(rated[1], rated[0].unit) if rated else None
-    in_bytes = rate.in_bytes(iops, block) if rate else None
+    is_binary = rated is not None and not iops and rated[0].unit in binary
+    in_bytes = (rate.binary if is_binary else rate.in_bytes(iops, block)) if rate else None
     return Direction(iops=iops, bandwidth_bytes=in_bytes, lat=lat) if iops or in_bytes else None
 
 

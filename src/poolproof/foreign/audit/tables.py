@@ -26,6 +26,7 @@ from poolproof.foreign.audit.table_lines import with_joined_cells
 from poolproof.foreign.audit.table_matrix import find_in_matrix, is_test
 from poolproof.foreign.audit.table_rows import TableHeader, has_no_values, header_in, results_in_row
 from poolproof.foreign.audit.table_stack import find_stacked
+from poolproof.foreign.audit.table_stacked_cells import with_stacked_rows
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line, plain_lines
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
@@ -69,7 +70,7 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
     """
     inside = {number for first, last in taken for number in range(first, last + 1)}
     numbered = [(at, with_ascii_borders(line)) for at, line in plain_lines(text) if at not in inside]
-    numbered = with_joined_cells(numbered) if "|" in text else numbered
+    numbered = with_stacked_rows(with_joined_cells(numbered) if "|" in text else numbered)
     jobs = TextJobs(text)
     found: list[FoundResult] = []
     rows: set[int] = set()

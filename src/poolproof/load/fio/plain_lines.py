@@ -2,7 +2,7 @@
 
 HTML tags, BBCode, the `>` of quotations, terminal colours and carriage returns are removed. HTML entities are decoded,
 and curly quotes become straight quotes. A `<br>`, the end of an HTML block, or a result within a sentence starts a new
-line with the same line number.
+line with the same line number. In the cells of a Markdown table, a `<br>` becomes a comma.
 
 A margin is a prefix that another program adds to each line: a timestamp, a container name, a line number, a comment
 sign. Successive lines with the same kind of margin form a block. Margins are removed from a block only if one of its
@@ -29,6 +29,9 @@ _IS_HTML = re.compile(
     re.IGNORECASE,
 )
 _BLOCK = re.compile(r"<br\s*/?>|</(?:p|div|li|tr|pre|h\d|blockquote|code)>", re.IGNORECASE)
+_BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
+_ROW = re.compile(r"^\s{0,3}\|[^|]*\|.*\|\s*$")
+_FIO_LINES = re.compile(r"<br\s*/?>\s*(?:[sc]?lat|bw|cpu|iops)\b[^=|]{0,20}[(:]", re.IGNORECASE)
 _CELL_END = re.compile(
     r"</t[dh]>\s{0,9}<t[dh]\b[^<>]{0,200}>(?!\s{0,9}<(?:pre|code|div|table|figure))", re.IGNORECASE
 )  # not the gutter of a listing
@@ -161,6 +164,8 @@ def _without_marks(text: str) -> list[Line]:
         if bbcode:  # a block tag starts a new line
             line = bbcode.sub(lambda match: "\r" if match[1].lower() in _BLOCK_TAGS else "", line)
         if is_html and ("<" in line or "&" in line):
+            if _ROW.match(line) and not _FIO_LINES.search(line):
+                line = _BREAK.sub(", ", line)
             line = _BLOCK.sub("\r", _CELL_END.sub(" | ", line))
             line = html.unescape(_TAG.sub("", line)).replace("\xa0", " ")
         parts = line.split("\r") if "\r" in line else (line,)

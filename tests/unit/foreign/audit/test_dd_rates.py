@@ -30,6 +30,9 @@ def _rates(text: str) -> list[tuple[str, float]]:
         f"{_WRITE}\n-> 3.2 GB/s",
         f"```\n{_WRITE}\n```\nResult: 3.2 GB/s",
         f"I ran {_WRITE}.\nThen I looked at it.\nSo dd gives 3.2 GB/s here.",
+        f"On the guest I ran `{_WRITE}` and got about 3.2 GB/s.",
+        f"With `{_WRITE}`\nI'm getting 3.2 GB/s, which no disk here can do.",
+        f"With `{_WRITE}`\nI only see 3.2 GB/s (that's why I don't use direct I/O).",
     ],
 )
 def test_a_rate_near_a_command_is_its_result(text: str) -> None:
@@ -49,6 +52,8 @@ def test_a_rate_near_a_command_is_its_result(text: str) -> None:
         f"{_WRITE}\n\nThe drive is rated for 3.2 GB/s.",
         f"{_WRITE}\n\nThe network does 3.2 GB/s.",
         "The add gives 3.2 GB/s.",
+        f"With `{_WRITE}`\nI'm getting less than 3.2 GB/s.",
+        f"With `{_WRITE}`\nI get to the same point as everyone else. The drive is rated for 3.2 GB/s.",
         "Would dd show 3.2 GB/s?",
     ],
 )

@@ -13,14 +13,15 @@ from poolproof.foreign.audit.formats.directions import named_direction
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 
-_RATE = re.compile(r"(?<![\w.,-])(?P<rate>\d{1,5}(?:[.,]\d{1,3})? ?[kKMGT]i?B)(?:/s(?:ec)?|ps)(?!\w)")
+_RATE = re.compile(r"(?<![\w.,-])(?P<rate>\d{1,5}(?:[.,]\d{0,3})? ?[kKMGT]i?B)(?:/s(?:ec)?|ps)(?!\w)")
 _VERB = (
     r"(?:gives?|gave|giving|shows?|showed|reports?|reported|yields?|yielded|returns?|returned|results? in|resulted in"
-    r"|gets?|got|see|saw|measures?|reach(?:es|ed)?|says|prints?)"
+    r"|gets?|got|getting|see|saw|seeing|measures?|reach(?:es|ed)?|says|prints?)"
 )
 _COMMENT = re.compile(r"^[`\"')\s]{0,9}(?:#|//|[-=]+>|→|⇒|:|=|—|–|--)\W{0,6}(?P<said>.{0,60})$")
 _SAYS = re.compile(
-    r"^[`\"')\s]{0,9}(?:(?:it|which|this|command|test|only|also|now|just|always|even|on .{1,20}|me|us|i) ){0,3}"
+    r"^[`\"').,\s]{0,9}(?:(?:it|which|this|command|test|only|also|now|just|always|even|still|on .{1,20}|me|us|i|we|i'?m"
+    r"|i am|and|but|then) ){0,4}"
     rf"{_VERB}\b(?P<said>.{{0,60}})$",
     re.IGNORECASE,
 )
@@ -32,6 +33,12 @@ _PROSE = re.compile(
     r"(?<![\w/.-])`?dd`?(?: (?:(?:tests?|command|writes?|reads?|benchmark|alone)|(?:to|from|of|on) .{1,20}))?,?"
     r" (?:(?:it|i|we|me|now|also|only|just|even|still|consistently|usually) ){0,3}"
     rf"{_VERB}\b(?P<said>.{{0,120}})",
+    re.IGNORECASE,
+)
+_I_GET = re.compile(
+    r"^\W{0,9}(?:(?:and|but|then|so|now|only|just|about|still|here|again) ){0,2}(?:i(?:'?m| am)?|we(?:'?re| are)?) "
+    r"(?:(?:only|just|still|now|usually|consistently) )?(?:get|got|getting|see|saw|seeing|reach(?:ed)?|measured?)\b"
+    r"(?P<said>[^.;(]{0,40}?\d[^;(]{0,20})",
     re.IGNORECASE,
 )
 _NOT_A_RESULT = re.compile(
@@ -68,8 +75,8 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         if not line.strip() or line.lstrip().startswith("```"):
             continue
         match = _RATE.search(line)
-        if match and above is not None and _is_alone(line, match):
-            yield _result(line_number, match, above, cached)
+        if match and above is not None and (alone := _below(line, match)):
+            yield _result(line_number, alone, above, cached)
         elif match and (prose := _PROSE.search(line)) and not _NOT_A_RESULT.search(line):
             near = [each for each in commands if line_number - each.line <= _NEAR]
             yield from _in_prose(line_number, prose["said"], near, cached)
@@ -83,9 +90,17 @@ def _said(after: str) -> re.Match[str] | None:
     return rates[0] if len(rates) == 1 else None
 
 
-def _is_alone(line: str, match: re.Match[str]) -> bool:
-    """True if a line has nothing but a rate and a few words such as `Result:`."""
-    return bool(_ALONE.match(line[: match.start()])) and not re.search(r"\w", line[match.end() :])
+def _below(line: str, match: re.Match[str]) -> re.Match[str] | None:
+    """Return the rate in a line below a command, or None if the line may be about something else.
+
+    The line has nothing but the rate and a few words such as `Result:`, or it begins with words such as `I get`.
+    """
+    if _ALONE.match(line[: match.start()]) and not re.search(r"\w", line[match.end() :]):
+        return match
+    sentence = _I_GET.match(line)
+    if sentence is None or sentence.end() < match.end() or _NOT_A_RESULT.search(sentence["said"]):
+        return None
+    return match
 
 
 def _in_prose(

@@ -15,7 +15,7 @@ from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
 _STARTS = re.compile(r"^\s*Iozone: Performance Test of File I/O")
-_COMMAND = re.compile(
+IOZONE_COMMAND = re.compile(
     r"(?:Command line used:|^|[$#>`])\s*+(?:sudo\s)?\s*+(?P<text>(?:[\w./-]{0,100}/)?iozone3?\s+-.*)$"
 )
 _HEAD = re.compile(r"^\s*(?P<size>kB|KB)\s+reclen\s+write\s+rewrite\b.*$")
@@ -51,7 +51,7 @@ _RUN_TIME = "the run time of each test"
 
 
 @dataclass
-class _IozoneRun:
+class IozoneRun:
     """The options of one iozone run. `is_known` is False if the input does not show them."""
 
     line: int = 0
@@ -65,12 +65,12 @@ class _IozoneRun:
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
-    run, head = _IozoneRun(), ""
+    run, head = IozoneRun(), ""
     for at, (line_number, line) in enumerate(numbered):
         if _STARTS.match(line):
-            run, head = _IozoneRun(line_number, run.command, run.command_line, run.flags, is_known=True), ""
-        elif match := _COMMAND.search(line):
-            run, head = _command(run, line_number, match["text"]), ""
+            run, head = IozoneRun(line_number, run.command, run.command_line, run.flags, is_known=True), ""
+        elif match := IOZONE_COMMAND.search(line):
+            run, head = run_of_command(run, line_number, match["text"]), ""
         elif match := _HEAD.match(line):
             head = line
         elif head and (match := _ROW.match(line)):
@@ -84,13 +84,13 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             head = head if not line.strip() or line_number - run.line <= _NEAR else ""
 
 
-def _command(run: _IozoneRun, line_number: int, text: str) -> _IozoneRun:
+def run_of_command(run: IozoneRun, line_number: int, text: str) -> IozoneRun:
     """Return the run that an iozone command starts.
 
     iozone prints its options above the line `Command line used`. A command on that line therefore keeps the options
     parsed so far.
     """
-    found = _IozoneRun(line_number, text.strip("` "), line_number, is_known=True)
+    found = IozoneRun(line_number, text.strip("` "), line_number, is_known=True)
     if line_number - run.line <= _NEAR and run.is_known:
         found.flags, found.size_bytes, found.block_bytes = run.flags, run.size_bytes, run.block_bytes
         found.counts_operations = run.counts_operations
@@ -105,7 +105,7 @@ def _command(run: _IozoneRun, line_number: int, text: str) -> _IozoneRun:
     return found
 
 
-def _read_option(run: _IozoneRun, line: str) -> None:
+def _read_option(run: IozoneRun, line: str) -> None:
     for flag, words in _FLAGS.items():
         if words in line:
             run.flags.add(flag)
@@ -117,11 +117,11 @@ def _read_option(run: _IozoneRun, line: str) -> None:
         run.block_bytes = int(match["size"]) * _KIB
 
 
-def _row(run: _IozoneRun, line: int, head: str, match: re.Match[str]) -> Iterator[ForeignResult]:
+def _row(run: IozoneRun, line: int, head: str, match: re.Match[str]) -> Iterator[ForeignResult]:
     size, block = int(match["size"]) * _KIB, int(match["block"]) * _KIB
     for kind, value in _cells(head, match):
         rate = float(value)
-        yield from _result(run, line, line, kind, rate if run.counts_operations else rate * _KIB, size, block, 1)
+        yield from test_result(run, line, line, kind, rate if run.counts_operations else rate * _KIB, size, block, 1)
 
 
 def _cells(head: str, match: re.Match[str]) -> Iterator[tuple[str, str]]:
@@ -137,23 +137,23 @@ def _cells(head: str, match: re.Match[str]) -> Iterator[tuple[str, str]]:
         yield _KINDS[nearest], word[0]
 
 
-def _total(run: _IozoneRun, numbered: Sequence[Line], at: int, match: re.Match[str]) -> Iterator[ForeignResult]:
+def _total(run: IozoneRun, numbered: Sequence[Line], at: int, match: re.Match[str]) -> Iterator[ForeignResult]:
     clones, rate = int(match["clones"]), float(match["rate"]) * _KIB
     below = (_TOTAL_SIZE.match(line) for _, line in numbered[at + 1 : at + 7])
     size = next((round(float(found["size"]) * _KIB) for found in below if found), run.size_bytes)
     line = numbered[at][0]
-    yield from _result(run, line, line, match["test"], rate, size, run.block_bytes, max(1, clones))
+    yield from test_result(run, line, line, match["test"], rate, size, run.block_bytes, max(1, clones))
 
 
 def _summary(line: int, match: re.Match[str]) -> Iterator[ForeignResult]:
     order = "random " if (match["order"] or "").lower() == "random" else ""
     block = int(match["block"]) * _KIB ** (2 if match["unit"].upper() == "M" else 1)
     rate = amount(match["rate"]) or 0.0
-    yield from _result(_IozoneRun(), line, line, f"{order}{match['kind'].lower()}", rate, None, block or None, 1)
+    yield from test_result(IozoneRun(), line, line, f"{order}{match['kind'].lower()}", rate, None, block or None, 1)
 
 
-def _result(
-    run: _IozoneRun, line: int, last: int, kind: str, rate: float, size: int | None, block: int | None, clones: int
+def test_result(
+    run: IozoneRun, line: int, last: int, kind: str, rate: float, size: int | None, block: int | None, clones: int
 ) -> Iterator[ForeignResult]:
     if not rate:
         return

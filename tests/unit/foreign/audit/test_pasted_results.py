@@ -1,0 +1,209 @@
+"""Results that were pasted without their table's form: stacked cells, lists without units, `<br>`, ranges."""
+
+import pytest
+
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.model import Audited
+from poolproof.foreign.audit.texts import audit_text
+
+_KIB, _MIB = 1024.0, 1024.0**2
+
+
+def _audited(text: str) -> list[Audited]:
+    return list(audit_text("post", text, Context()))
+
+
+def _found(text: str) -> list[tuple[str, str, float | None, float | None]]:
+    return [
+        (each.job.partition(": ")[2] or each.job, kind, figures.iops, figures.bandwidth_bytes)
+        for each in _audited(text)
+        for kind, figures in each.figures.directions.items()
+    ]
+
+
+def _stacked(*rows: str) -> str:
+    return "\n\n".join(cell.strip() for row in rows for cell in row.split("|")) + "\n"
+
+
+_POOLS = _stacked(
+    "Pool | Backing | Layout | Size | Path",
+    "fast | NVMe | stripe (2 drives) | 1.81 TiB | /fast/t",
+    "bulk | HDD | raidz1 (4 drives) | 40.9 TiB | /bulk/t",
+)
+_TESTS = _stacked(
+    "Test | Block Size | Depth | fast (80%) | bulk (12%)",
+    "Seq. Read | 1 MiB | 1 | 1900 MiB/s | 230 MiB/s",
+    "Rand Read IOPS | 4 KiB | 32 | 22,500 | 13,700",
+    "Rand Write IOPS | 4 KiB | 32 | 41,000 | 410",
+)
+
+
+def test_stacked_cells_form_the_rows_of_a_table() -> None:
+    found = _found(f"fio results\n\n\n{_TESTS}")
+
+    assert found == [
+        ("Seq. Read fast (80%)", "read", None, 1900 * _MIB),
+        ("Seq. Read bulk (12%)", "read", None, 230 * _MIB),
+        ("Rand Read IOPS fast (80%)", "read", 22_500.0, None),
+        ("Rand Read IOPS bulk (12%)", "read", 13_700.0, None),
+        ("Rand Write IOPS fast (80%)", "write", 41_000.0, None),
+        ("Rand Write IOPS bulk (12%)", "write", 410.0, None),
+    ]
+
+
+def test_the_disks_of_a_column_come_from_a_stacked_list_of_pools() -> None:
+    audited = _audited(f"fio results\n\n\n{_POOLS}\n\n{_TESTS}")
+
+    doubted = [each.job for each in audited if each.verdict == "suspect"]
+    assert doubted == ["Rand Read IOPS bulk (12%)"]
+    assert {each.findings[0].rule for each in audited if each.verdict == "suspect"} == {"named-disk"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _TESTS.replace("13,700\n\n", ""),  # a row without one of its cells
+        _stacked("Test | Depth | mirror", "Seq. Read | 1 | 230 MiB/s"),  # one row
+        _stacked("Chapter | Pages | Price", "Introduction | 12 | 4", "Reading disks | 80 | 9"),
+    ],
+)
+def test_other_stacked_lines_are_not_a_table(text: str) -> None:
+    assert all("Rand Write" not in job for job, *_ in _found(f"fio results\n\n\n{text}"))
+    assert not any(job.startswith(("Seq. Read mirror", "Reading")) for job, *_ in _found(f"fio results\n\n\n{text}"))
+
+
+_LIST = "Write: 412345\nRe-write: 512345\nRead: 2812345\nRandom read: 1812345\n"
+
+
+def test_iozone_lists_without_units_are_in_kib() -> None:
+    assert _found(f"## iozone results\n\n{_LIST}") == [
+        ("write", "write", None, 412_345 * _KIB),
+        ("rewrite", "write", None, 512_345 * _KIB),
+        ("read", "read", None, 2_812_345 * _KIB),
+        ("random read", "read", None, 1_812_345 * _KIB),
+    ]
+
+
+def test_iozone_lists_are_judged_by_the_options_of_the_command() -> None:
+    cached = _audited(f"iozone -i 0 -i 1 -i 2 -s 4g -r 1m\n{_LIST}")
+    direct = _audited(f"iozone -I -e -i 0 -i 1 -i 2 -s 4g -r 1m\n{_LIST}")
+
+    assert [each.findings[0].rule for each in cached if each.verdict == "suspect"] == [
+        "write-without-sync",
+        "write-without-sync",
+        "earlier-job",
+        "earlier-job",
+    ]
+    assert {each.verdict for each in direct} == {"unproven"}
+    assert direct[3].figures.directions["read"].iops == pytest.approx(1_812_345 / 1024)
+
+
+def test_iozone_tables_have_a_column_for_each_layout() -> None:
+    text = (
+        "iozone -I -r 512k -s 1g\n|  | mirror | raidz1 |\n|---|---|---|\n| write | 210345 | 198765 |\n"
+        "| reread | 410345 | 398765 |\n"
+    )
+
+    assert [(job, bw) for job, _, _, bw in _found(text)] == [
+        ("write mirror", 210_345 * _KIB),
+        ("write raidz1", 198_765 * _KIB),
+        ("reread mirror", 410_345 * _KIB),
+        ("reread raidz1", 398_765 * _KIB),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _LIST,  # no program is named
+        f"iozone was slow, so I used fio:\n{_LIST}",
+        "iozone results\n\nWrite: 412345\n\nMore tomorrow.\n",  # one line
+        "iozone results\n\nWrite: 12\nRead: 14\n",  # numbers of something else
+    ],
+)
+def test_other_lists_of_numbers_are_not_iozone_results(text: str) -> None:
+    assert _found(text) == []
+
+
+def test_a_break_in_a_markdown_cell_separates_values() -> None:
+    text = (
+        "## fio\n\n| Test | Result |\n|---|---|\n| randread 4k | IOPS=210k<br>BW=820MiB/s |\n"
+        "| randwrite 4k | IOPS=44.0k<br/>BW=172MiB/s |\n"
+    )
+
+    assert [(iops, bw) for _, _, iops, bw in _found(text)] == [(210_000.0, 820 * _MIB), (44_000.0, 172 * _MIB)]
+
+
+def test_fio_output_in_a_markdown_cell_keeps_its_lines() -> None:
+    text = (
+        "| ext4 | read: IOPS=40.0k, BW=156MiB/s (164MB/s)(9.2GiB/60001msec)<br>clat (usec): min=60, max=900, "
+        "avg=98.10, stdev=9.10 |\n"
+    )
+
+    (found,) = _audited(text)
+    assert found.figures.directions["read"].iops == pytest.approx(40_000, rel=0.01)
+
+
+def test_the_value_of_a_range_is_its_middle() -> None:
+    text = (
+        "### dd results\n\n| Share | Sequential read | Sequential write |\n|---|---|---|\n"
+        "| NFS | 400-500 MB/s | 80–90 MB/s |\n"
+    )
+
+    assert [(kind, bw) for _, kind, _, bw in _found(text)] == [("read", 450e6), ("write", 85e6)]
+
+
+@pytest.mark.parametrize("cell", ["500-400 MB/s", "400 KB-500 MB/s"])
+def test_swapped_or_mixed_ends_are_not_a_range(cell: str) -> None:
+    text = (
+        f"### dd results\n\n| Share | Sequential read | Sequential write |\n|---|---|---|\n| NFS | {cell} | 80 MB/s |\n"
+    )
+
+    assert not any(kind == "read" for _, kind, _, _ in _found(text))
+
+
+@pytest.mark.parametrize("margin", ["", "09:12:03 - MainThread - root - INFO - "])
+def test_a_heading_may_say_that_the_lines_below_are_iops(margin: str) -> None:
+    text = f"{margin}IOPs after FIO:\n{margin}Read: 312.662272\n{margin}Write: 104.5\n"
+
+    assert _found(text) == [("Read", "read", 312.662272, None), ("Write", "write", 104.5, None)]
+
+
+@pytest.mark.parametrize("heading", ["Provisioned IOPS:", "The IOPS limit of fio:", "Results:"])
+def test_limits_below_a_heading_are_not_results(heading: str) -> None:
+    assert _found(f"I ran fio.\n{heading}\nRead: 3000\nWrite: 3000\n") == []
+
+
+def test_a_unit_that_iops_show_to_be_binary_applies_to_the_whole_row() -> None:
+    text = (
+        "| | 4K Random Read (IOPS) | 4K Random Read (KB/s) | 4K read (KB/s) | Score |\n|---|---|---|---|---|\n"
+        "| card | 2500 | 10000 | 8000 | 91.5 |\n"
+    )
+
+    assert _found(text) == [
+        ("card 4k random", "read", 2500.0, 10_000 * _KIB),
+        ("card 4k", "read", None, 8000 * _KIB),
+    ]
+
+
+def test_reading_and_writing_name_the_directions() -> None:
+    text = "dd results\n\n| Device | Reading (MB/s) | Writing (MB/s) |\n|---|---|---|\n| /dev/sdx | 14.5 | 5.5 |\n"
+
+    assert [(kind, bw) for _, kind, _, bw in _found(text)] == [("read", 14.5e6), ("write", 5.5e6)]
+
+
+def test_diskinfo() -> None:
+    text = (
+        "Transfer rates:\n\toutside:       102400 kbytes in   0.500000 sec =   204800 kbytes/sec\n\n"
+        "Asynchronous random reads:\n\tsectorsize:    1050 ops in    3.300000 sec =      318 IOPS\n"
+        "\t4 kbytes:      1040 ops in    3.310000 sec =      314 IOPS\n\n"
+        "Synchronous random writes:\n\t 4 kbytes:    150.0 usec/IO =     26.0 Mbytes/s\n"
+    )
+
+    assert _found(text) == [
+        ("outside tracks", "read", None, pytest.approx(200 * _MIB)),
+        ("random read", "read", 318.0, None),
+        ("random read", "read", 314.0, 314 * 4096.0),
+        ("synchronous random write", "write", pytest.approx(6666.7, rel=1e-4), 26 * _MIB),
+    ]
+    assert {each.verdict for each in _audited(text)} == {"unproven"}
