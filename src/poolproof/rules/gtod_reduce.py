@@ -8,8 +8,8 @@ from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, not
 def _in_job(case: Case) -> Findings:
     if jobs := [job for job in case.jobs if not job.measures_latency]:
         yield notes(
-            f"{case.who(jobs)} does not measure latency ({_why(jobs[0])}): the IOPS and bandwidth are valid, but the "
-            "percentiles are missing",
+            f"{case.who(jobs)} does not measure latency ({_why(jobs[0])}): this does not affect the IOPS and "
+            "bandwidth, but the percentiles are missing",
             weight=30,
         )
 

@@ -1,6 +1,7 @@
 """Advice given with a verdict: bounds on the true rate, a corrected fio command, and a `poolproof run` command."""
 
 import math
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -8,8 +9,10 @@ from dataclasses import replace
 from poolproof.campaign.flags import parse_workload_flag
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.errors import PoolproofError
+from poolproof.foreign.audit.formats.directions import named_order
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.model import Estimate
+from poolproof.foreign.audit.table_context import TextJobs, block_in
 from poolproof.load.fio.commandline import SUBSTITUTED, quoted
 from poolproof.load.fio.job import Job, Jobs, is_disk_path, plain_path
 from poolproof.load.fio.load import job_of, load_of
@@ -41,6 +44,7 @@ _WINDOWS_DEVICES = ("\\\\.\\", "\\\\?\\")
 _ON_LINUX = {"windowsaio": "libaio", "solarisaio": "libaio"}
 _SECTOR, _NEAR = 512, 0.05
 _MOST_ROUNDS = 4
+_MIXED = re.compile(r"rand?rw|\brw\b|mixed|\b\d\d[:/]\d\d\b", re.IGNORECASE)
 _KINDS: tuple[Kind, ...] = ("read", "write")
 
 
@@ -232,38 +236,41 @@ def _similar(case: Case) -> str | None:
     """Return a `poolproof run` command for an unknown job, derived from the values that it reported.
 
     The command has the same direction (read or write), block size and numjobs as the job. If the direction is unknown,
-    as with the last line of dd's output, the command runs both a read and a write workload. If it is unknown whether
-    the I/O was random or sequential, the command runs both. None unless values were reported for exactly one job.
+    as with the last line of dd's output, the command runs both a read and a write workload. It also does so if the
+    values for reads and writes may be those of two jobs. If it is unknown whether the I/O was random or sequential, the
+    command runs both. None unless values were reported for exactly one job.
     """
     found = [part for part in case.outcome.parts if part.directions] if case.outcome else []
     if len({part.name for part in found}) != 1:
         return None
-    directions, name = found[0].directions, found[0].name.lower()
-    orders = ["rand"] if "rand" in name else [""]
-    if case.generator == DEFAULT_GENERATOR and not any(word in name for word in ("rand", "seq")):
+    directions, name = found[0].directions, found[0].name
+    orders = ["rand"] if named_order(name) == "random" else [""]
+    if case.generator == DEFAULT_GENERATOR and not named_order(name):
         orders = ["", "rand"]
     known = [kind for kind in _KINDS if kind in directions]
-    kinds = (["rw"] if len(known) == 2 else known) or _KINDS
-    options = f"bs={_block(next(iter(directions.values())))},direct=1"
-    if len(known) == 2 and (share := _read_share(case.outcome)):
+    is_mixed = len(known) == 2 and (_MIXED.search(name) or all(each.io_bytes for each in directions.values()))
+    options = f"bs={_block(next(iter(directions.values())), name)},direct=1"
+    if is_mixed and (share := _read_share(case.outcome)):
         options += f",rwmixread={share}"
     if (clones := sum(part.clones for part in found)) > 1:
         options += f",numjobs={clones}"
+    kinds = ["rw"] if is_mixed else known or _KINDS
     runs = [words for order in orders for kind in kinds for words in ("--workload", f"rw={order}{kind},{options}")]
     return shlex.join(["poolproof", "run", "--layout", f"dir {_UNKNOWN_FOLDER}", *runs])
 
 
-def _block(direction: Direction) -> str:
+def _block(direction: Direction, name: str) -> str:
     """Return the block size as text, estimated as bandwidth / IOPS and rounded to the nearest power of two.
 
-    Return `1m` if the quotient is unknown or not close to a power of two.
+    If the quotient is unknown or not close to a power of two, return the block size in the name of the test, or `1m`.
     """
     if direction.iops and direction.bandwidth_bytes:
         size = direction.bandwidth_bytes / direction.iops
         power = 2 ** round(math.log2(size)) if size >= _SECTOR else 0
         if power and abs(size / power - 1) <= _NEAR:
             return canonical_size(power).lower()
-    return "1m"
+    named = block_in((name,), TextJobs(""))
+    return canonical_size(named).lower() if named else "1m"
 
 
 def _folder(part: LoadPart) -> str:

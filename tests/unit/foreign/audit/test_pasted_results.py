@@ -207,3 +207,27 @@ def test_diskinfo() -> None:
         ("synchronous random write", "write", pytest.approx(6666.7, rel=1e-4), 26 * _MIB),
     ]
     assert {each.verdict for each in _audited(text)} == {"unproven"}
+
+
+@pytest.mark.parametrize(
+    ("text", "workloads"),
+    [
+        (
+            "fio:\n1 thread, rnd 16k writes: 140 write iops\n2 threads, rnd 16k writes: 150 write iops\n",
+            ["rw=randwrite,bs=16k,direct=1"],
+        ),
+        (
+            "fio results\n\n| Test | Read MB/s | Write MB/s |\n|---|---|---|\n| seq 1M | 150 | 140 |\n",
+            ["rw=read,bs=1m,direct=1", "rw=write,bs=1m,direct=1"],
+        ),
+        (
+            "fio results\n\n| Test | Read MB/s | Write MB/s |\n|---|---|---|\n| randrw 4k | 1.5 | 1.4 |\n",
+            ["rw=randrw,bs=4k,direct=1"],
+        ),
+    ],
+)
+def test_the_proof_repeats_what_the_name_of_the_test_says(text: str, workloads: list[str]) -> None:
+    first = _audited(text)[0]
+
+    assert first.proof is not None
+    assert first.proof.split(" --workload ")[1:] == workloads

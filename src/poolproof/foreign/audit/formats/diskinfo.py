@@ -91,7 +91,6 @@ def _result(number: int, name: str, direction: str, figures: Direction, part: Lo
         number,
         outcome_of("diskinfo", name, {direction: figures}),
         (replace(part, name=name),),
-        missing=("the disk",),
         is_on_device=True,
     )
 
