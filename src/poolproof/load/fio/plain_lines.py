@@ -2,7 +2,8 @@
 
 HTML tags, BBCode, the `>` of quotations, terminal colours and carriage returns are removed. HTML entities are decoded,
 and curly quotes become straight quotes. A `<br>`, the end of an HTML block, or a result within a sentence starts a new
-line with the same line number. In the cells of a Markdown table, a `<br>` becomes a comma.
+line with the same line number. In the cells of a Markdown table, a `<br>` becomes a comma. If most lines end with
+`| |`, these marks are removed.
 
 A margin is a prefix that another program adds to each line: a timestamp, a container name, a line number, a comment
 sign. Successive lines with the same kind of margin form a block. Margins are removed from a block only if one of its
@@ -32,6 +33,7 @@ _BLOCK = re.compile(r"<br\s*/?>|</(?:p|div|li|tr|pre|h\d|blockquote|code)>", re.
 _BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
 _ROW = re.compile(r"^\s{0,3}\|[^|]*\|.*\|\s*$")
 _FIO_LINES = re.compile(r"<br\s*/?>\s*(?:[sc]?lat|bw|cpu|iops)\b[^=|]{0,20}[(:]", re.IGNORECASE)
+_EMPTY_CELLS = re.compile(r"\s*\|(?: \|)?\s*$")  # at the end of the lines of a gist that was saved as a table
 _CELL_END = re.compile(
     r"</t[dh]>\s{0,9}<t[dh]\b[^<>]{0,200}>(?!\s{0,9}<(?:pre|code|div|table|figure))", re.IGNORECASE
 )  # not the gutter of a listing
@@ -69,6 +71,7 @@ _FIO_RESULT = re.compile(
     r"|Children see throughput|Operations performed:|(?:reads|writes)/s:)"
 )
 _FEWEST_NUMBERED = 2
+_FEWEST_ENDS = 3
 _INCOMPLETE = re.compile(
     r"^\s*+(?:.*: \(g=\s*\d+\): rw=(?!.*iodepth=\d)|(?:read|write|trim|mixed)\s*: IOPS=(?!.*msec\))"
     r"|(?:READ|WRITE|TRIM|MIXED): (?:bw=(?!.*msec)|io=(?!.*maxt=\s{0,9}\d{1,15}msec))"
@@ -154,6 +157,7 @@ def _decoded(text: str) -> str:
 def _without_marks(text: str) -> list[Line]:
     """Return the numbered lines without HTML, BBCode, terminal escapes and the `>` of quotations."""
     is_html = _IS_HTML.search(text) is not None
+    is_in_cells = _has_empty_cells(text)
     closed = sorted({name.lower() for name in _CLOSING.findall(text)})
     bbcode = re.compile(rf"\[/?({'|'.join(closed)})(?:=[^\]\n]*)?\]", re.IGNORECASE) if closed else None
     found: list[Line] = []
@@ -161,6 +165,7 @@ def _without_marks(text: str) -> list[Line]:
         text = text.replace(curly, straight)
     for number, line in enumerate(_ESCAPES.sub("", text).split("\n"), start=1):
         line = _unescaped(line.rstrip("\r"))
+        line = _EMPTY_CELLS.sub("", line) if is_in_cells else line
         if bbcode:  # a block tag starts a new line
             line = bbcode.sub(lambda match: "\r" if match[1].lower() in _BLOCK_TAGS else "", line)
         if is_html and ("<" in line or "&" in line):
@@ -171,6 +176,12 @@ def _without_marks(text: str) -> list[Line]:
         parts = line.split("\r") if "\r" in line else (line,)
         found += [(number, _QUOTE.sub("", part) if ">" in part else part) for part in parts]
     return found
+
+
+def _has_empty_cells(text: str) -> bool:
+    """True if most lines end with `| |`, because each is a cell of a table, as in gists that were saved as text."""
+    ends = text.count(" | |\n")
+    return ends >= _FEWEST_ENDS and 2 * ends >= text.count("\n") - text.count("\n\n")
 
 
 def _unescaped(line: str) -> str:

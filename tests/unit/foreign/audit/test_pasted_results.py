@@ -231,3 +231,50 @@ def test_the_proof_repeats_what_the_name_of_the_test_says(text: str, workloads: 
 
     assert first.proof is not None
     assert first.proof.split(" --workload ")[1:] == workloads
+
+
+def test_a_gist_may_have_empty_cells_at_the_end_of_each_line() -> None:
+    text = (
+        "sysbench 0.4.12: multi-threaded system evaluation benchmark | |\nNumber of threads: 1 | |\n"
+        "Extra file open flags: 16384 | |\n128 files, 16Mb each | |\n2Gb total file size | |\nBlock size 16Kb | |\n"
+        "Doing random read test | |\nOperations performed: 240000 Read, 0 Write, 0 Other = 240000 Total | |\n"
+        "Read 3.6621Gb Written 0b Total transferred 3.6621Gb (62.5Mb/sec) | |\n4000.00 Requests/sec executed | |\n"
+        "total time: 60.0000s |\n"
+    )
+
+    (found,) = _audited(text)
+    assert found.figures.directions["read"].iops == pytest.approx(4000)
+    assert found.verdict == "unproven"  # 16384 is O_DIRECT
+
+
+def test_the_empty_cells_of_a_table_are_kept() -> None:
+    text = "fio\n\n| Test | Read MB/s | Write MB/s |\n|---|---|---|\n| seq | 150 | 140 |\n| rnd | 15 | |\n"
+
+    assert [(kind, bw) for _, kind, _, bw in _found(text)] == [("read", 150e6), ("write", 140e6), ("read", 15e6)]
+
+
+@pytest.mark.parametrize("spaces", ["", "   "])
+def test_a_row_of_bonnie_may_lack_its_machine(spaces: str) -> None:
+    text = (
+        "Version 1.03 ------Sequential Output------ --Sequential Input- --Random-\n"
+        "-Per Chr- --Block-- -Rewrite- -Per Chr- --Block-- --Seeks--\n"
+        "Machine Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP /sec %CP\n"
+        f"{spaces}400M 11640 90 25338 13 6716 8 8957 71 26645 13 175.2 2\n"
+    )
+
+    assert [(kind, bw) for _, kind, _, bw in _found(text)][:3] == [
+        ("write", 25_338 * _KIB),
+        ("write", 6716 * _KIB),
+        ("read", 26_645 * _KIB),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("target", "direction", "verdict"), [("/tank/f", "write", "suspect"), ("/dev/null", "read", "refuted")]
+)
+def test_dd_may_redirect_its_output(target: str, direction: str, verdict: str) -> None:
+    text = f"$ dd if=/dev/zero bs=1M count=900 > {target}\n943718400 bytes (944 MB) copied, 0.4 s, 2.4 GB/s\n"
+
+    (found,) = _audited(text)
+    assert (list(found.figures.directions), found.verdict) == ([direction], verdict)
+    assert found.command == f"dd if=/dev/zero bs=1M count=900 > {target}"

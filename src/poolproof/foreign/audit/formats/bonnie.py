@@ -29,6 +29,8 @@ _WORDS = re.compile(r"[A-Za-z]\S*")
 _COLUMN_NAME = re.compile(r"-\s?(Per Chr|Block|Rewrite|Seeks)\s?-")
 _GROUP_NAME = re.compile(r"-\s?(?:Sequential )?(Output|Input)\s?-")
 _PLAIN_RATE = re.compile(r"\d+(?:\.\d+)?[kKmMgG]?|\++")
+_SIZE_WITH_UNIT = re.compile(r"\d{1,7}(?:\.\d+)?[KMGT]$")
+_WORDS_WITHOUT_MACHINE = 13  # the size, and a rate and a share of the CPU for each test
 _PLAIN_SIZE = re.compile(r"\d{1,7}(?:\.\d+)?[KMGT]?$")
 _SIZE = r"(?P<size>\d{1,7}(?:\.\d+)?[KMGT]?)(?::\d+[kKmM]?)?\s+(?P<cells>[\d+].*)$"
 _ROW = re.compile(rf"^\s*(?P<machine>(?!\d+\s)\S+?(?: [A-Za-z][\w.+-]{{0,20}}){{0,3}})\s*[\s:]{_SIZE}")
@@ -159,8 +161,11 @@ def _row(numbered: Sequence[Line], at: int, head: re.Match[str]) -> re.Match[str
             if not _CELLS.match(below):
                 break
             joined = f"{joined} {below}"
-    row = _ROW if head["machine"] else _ROW_WITHOUT_MACHINE
-    return row.match(joined) if len(joined) <= _LONGEST else None
+    if len(joined) > _LONGEST:
+        return None
+    words = joined.split()
+    has_machine = head["machine"] and not (len(words) == _WORDS_WITHOUT_MACHINE and _SIZE_WITH_UNIT.match(words[0]))
+    return (_ROW if has_machine else _ROW_WITHOUT_MACHINE).match(joined)
 
 
 def _order(cells: str, gap: int) -> Sequence[int]:

@@ -17,6 +17,7 @@ ARGUMENTS = re.compile(rf"{_ARGUMENT}(?:\s++{_ARGUMENT})*+")
 _WORD = re.compile(
     r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|(?:\\ (?![a-z]{1,9}=)(?=\S)|[^\s;|&`)])+)"
 )
+_REDIRECT = re.compile(r"\s{0,9}>>?\s{0,9}(?P<path>[~/\w][\w./~-]{0,200})(?=\s|$|[;)`])")
 _DEVICE = re.compile(r"/dev/(?:r?disk\d|[shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|mapper/|disk/)")
 _MOST_DIGITS = 19
 _SHELL = re.compile(r"^\W{0,9}(?:\S{1,80}[#$%>]\s?)?(?:sudo\s+)?(?:echo|printf|sysctl|tee|sh|bash|free)\b")
@@ -87,8 +88,11 @@ def dd_commands(line_number: int, line: str) -> Iterator[DdCommand]:
     for arguments, later in itertools.zip_longest(commands, commands[1:]):
         words = {name: value.strip("\"'") for name, value in _WORD.findall(arguments[0])}
         if "if" in words or "of" in words:
-            after = line[arguments.end() : later.start() if later else None]
-            yield DdCommand(line_number, f"dd {arguments[0].rstrip('.,:')}", words, after)
+            text, after = arguments[0].rstrip(".,:"), line[arguments.end() : later.start() if later else None]
+            if "of" not in words and (redirect := _REDIRECT.match(after)):
+                words["of"] = redirect["path"]
+                text, after = text + redirect[0], after[redirect.end() :]
+            yield DdCommand(line_number, f"dd {text}", words, after)
 
 
 def result_of(line: int, figures: Direction, moved: int | None, command: DdCommand, written: str) -> ForeignResult:

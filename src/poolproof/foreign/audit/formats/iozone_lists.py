@@ -44,7 +44,7 @@ _COLUMNS = 20
 
 
 @dataclass(frozen=True)
-class _Row:
+class _TestRow:
     """A test and its rates in bytes per second. `names`: the header's cells of a table, or nothing for a list."""
 
     line: int
@@ -57,7 +57,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     run: IozoneRun | None = None
     seen = 0
     header: tuple[str, ...] = ()
-    group: list[_Row] = []
+    group: list[_TestRow] = []
     for line_number, line in with_stacked_rows(with_joined_cells(numbered)):
         if run is not None and line_number - seen <= _NEAR and (row := _row(line_number, line, header)):
             group.append(row)
@@ -81,7 +81,7 @@ def _run_named(line_number: int, line: str) -> IozoneRun:
     return run_of_command(IozoneRun(), line_number, match["text"]) if match else IozoneRun(line_number)
 
 
-def _results(run: IozoneRun | None, group: Sequence[_Row]) -> Iterator[ForeignResult]:
+def _results(run: IozoneRun | None, group: Sequence[_TestRow]) -> Iterator[ForeignResult]:
     if run is None or len(group) < _FEWEST:
         return
     for row in group:
@@ -98,18 +98,18 @@ def _named(found: ForeignResult, name: str) -> ForeignResult:
     return replace(found, outcome=outcome, parts=tuple(replace(each, name=named) for each in found.parts))
 
 
-def _row(line_number: int, line: str, header: Sequence[str]) -> _Row | None:
+def _row(line_number: int, line: str, header: Sequence[str]) -> _TestRow | None:
     """Return the test and the values in a line, or None if it is not a row of a list or of a table with this header."""
     if match := _LIST_LINE.match(line):
         test, rate = _test(match["label"]), _rate(match["value"])
-        return _Row(line_number, test, (rate,)) if test and rate else None
+        return _TestRow(line_number, test, (rate,)) if test and rate else None
     if not header or len(line) > _LONGEST_ROW:
         return None
     cells = cells_of(line, separator_of(line))
     rates = [rate for cell in cells[1:] if (rate := _rate(cell))]
     test = _test(cells[0])
     is_row = test and len(rates) == len(cells) - 1 == len(header) - 1
-    return _Row(line_number, test, tuple(rates), tuple(header[1:])) if is_row else None
+    return _TestRow(line_number, test, tuple(rates), tuple(header[1:])) if is_row else None
 
 
 def _header(line: str) -> tuple[str, ...]:
