@@ -19,6 +19,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     job, flow, quoted = case.job_named(part.job.name), cold_reads(case), case.quoted or UNQUOTED
     requests = disk_requests(case.outcome, "read")
     is_random = job.is_random if job is not None else "rand" in part.job.name.lower()
+    if part.kind == "write" and case.cold:
+        return _in_memory_too(case, part)
     if part.kind != "read" or not case.cold:
         return None
     if (flow and flow.in_order) or (requests and requests.in_order) or (job and is_persistent_memory(case, job)):
@@ -60,6 +62,17 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
             weight=70,
         )
     return None
+
+
+def _in_memory_too(case: Case, part: ReportedDirection) -> Finding | None:
+    """Return a finding for writes to a file whose random reads show that it is in RAM."""
+    quoted = case.quoted or UNQUOTED
+    same_ns, words = quoted.same_file_read
+    if not 0 < same_ns < _FLASH_NS or len(part.job.directions) != 1 or quoted.has_fast_media:
+        return None
+    return suspects(
+        f"{words}: no flash is that fast, so this file is in RAM, and the writes may not have reached a disk", weight=69
+    )
 
 
 def _mean_ns(part: ReportedDirection) -> float | None:
@@ -117,10 +130,11 @@ RULE = Rule(
         "µs. Reads that may be buffered are also reported if they complete within 1 µs on average and submission takes "
         "less than 10 µs plus the transfer over PCIe 5.0 x4, unless they are sequential and slower than 3.94 GB/s per "
         "clone. A mean latency is enough to detect this, because the share of reads that are slower than a limit is at "
-        "most the mean divided by the limit. If only the mean is known, a mean below 15 µs is reported. It "
-        "also counts for the other tests of reads in a summary of dbench, which all use the same file. The limits of "
-        "10 and 15 µs do not apply if the text mentions Optane or Z-NAND. Persistent memory is excluded. Buffered "
-        "reads are ignored to the extent that readahead can serve them (with `randread:8`, seven reads in eight)."
+        "most the mean divided by the limit. If only the mean is known, a mean below 15 µs is reported. It also counts "
+        "for the other tests in a summary of dbench or CrystalDiskMark, which all use the same file; for tests of "
+        "writes, the limit is 10 µs. The limits of 10 and 15 µs do not apply if the text mentions Optane or Z-NAND. "
+        "Persistent memory is excluded. Buffered reads are ignored to the extent that readahead can serve them (with "
+        "`randread:8`, seven reads in eight)."
     ),
     error="Too high. Observed: 84,100 random reads/s at depth 1, of which 80% took 7 µs and 20% took 25 µs.",
     fix=(

@@ -24,16 +24,16 @@ from poolproof.load.fio.string_literals import without_literals
 
 Line = tuple[int, str]
 
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\^\[\[[A-D]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
 _IS_HTML = re.compile(
     r"<(?:html|body|pre|code|p|div|br|span|table|td|li|blockquote)\b[^>]*>|&(?:lt|gt|amp|quot|nbsp|#\d+);",
     re.IGNORECASE,
 )
 _BLOCK = re.compile(r"<br\s*/?>|</(?:p|div|li|tr|pre|h\d|blockquote|code)>", re.IGNORECASE)
-_BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
+_BREAK = re.compile(r" {0,4}<br ?/?> {0,4}", re.IGNORECASE)
 _ROW = re.compile(r"^\s{0,3}\|[^|]*\|.*\|\s*$")
 _FIO_LINES = re.compile(r"<br\s*/?>\s*(?:[sc]?lat|bw|cpu|iops)\b[^=|]{0,20}[(:]", re.IGNORECASE)
-_EMPTY_CELLS = re.compile(r"\s*\|(?: \|)?\s*$")  # at the end of the lines of a gist that was saved as a table
+_EMPTY_CELLS = "| |", "|"  # at the end of the lines of a gist that was saved as a table
 _CELL_END = re.compile(
     r"</t[dh]>\s{0,9}<t[dh]\b[^<>]{0,200}>(?!\s{0,9}<(?:pre|code|div|table|figure))", re.IGNORECASE
 )  # not the gutter of a listing
@@ -68,7 +68,8 @@ _FIO_RESULT = re.compile(
     r'|"fio version"|[2-5];fio-|\S.*: \((?:groupid|g)=\s*\d+'
     r"|IOPS \(Read/Write\)|Random Read/Write IOPS:|Block Size\s*\||JobName:|\d{1,18} \S+ [(\uff08].*/s$|Timing \w+ "
     r"|BUFFERED READS:|OPERATION\s+RESULT TYPE|.*-Sequential Output-|(?:SEQ|RND|Sequential|Random) .*MB/s"
-    r"|Children see throughput|Operations performed:|(?:reads|writes)/s:)"
+    r"|Children see throughput|[kK]B\s+reclen\s|\"?(?:Re-)?[Ww]riter [Rr]eport\"?\s*$|Operations performed:"
+    r"|(?:reads|writes)/s:)"
 )
 _FEWEST_NUMBERED = 2
 _FEWEST_ENDS = 3
@@ -165,7 +166,7 @@ def _without_marks(text: str) -> list[Line]:
         text = text.replace(curly, straight)
     for number, line in enumerate(_ESCAPES.sub("", text).split("\n"), start=1):
         line = _unescaped(line.rstrip("\r"))
-        line = _EMPTY_CELLS.sub("", line) if is_in_cells else line
+        line = _without_empty_cells(line) if is_in_cells else line
         if bbcode:  # a block tag starts a new line
             line = bbcode.sub(lambda match: "\r" if match[1].lower() in _BLOCK_TAGS else "", line)
         if is_html and ("<" in line or "&" in line):
@@ -176,6 +177,12 @@ def _without_marks(text: str) -> list[Line]:
         parts = line.split("\r") if "\r" in line else (line,)
         found += [(number, _QUOTE.sub("", part) if ">" in part else part) for part in parts]
     return found
+
+
+def _without_empty_cells(line: str) -> str:
+    bare = line.rstrip()
+    end = next(filter(bare.endswith, _EMPTY_CELLS), "")
+    return bare.removesuffix(end).rstrip() if end else line
 
 
 def _has_empty_cells(text: str) -> bool:

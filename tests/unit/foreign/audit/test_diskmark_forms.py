@@ -244,5 +244,5 @@ def test_the_tests_of_a_table_use_one_file(rate: str, iops: int, *, is_memory: b
 
     doubted = [each.job for each in audit_text("post", text, Context()) if each.verdict == "suspect"]
 
-    reads = ["CrystalDiskMark: sequential read Q8 T1", "CrystalDiskMark: random read Q1 T1"]
-    assert doubted == (reads if is_memory else [])
+    tests = ("sequential read Q8 T1", "sequential write Q8 T1", "random read Q1 T1", "random write Q1 T1")
+    assert doubted == ([f"CrystalDiskMark: {test}" for test in tests] if is_memory else [])

@@ -278,3 +278,69 @@ def test_dd_may_redirect_its_output(target: str, direction: str, verdict: str) -
     (found,) = _audited(text)
     assert (list(found.figures.directions), found.verdict) == ([direction], verdict)
     assert found.command == f"dd if=/dev/zero bs=1M count=900 > {target}"
+
+
+def _crystal(random_iops: float) -> str:
+    rate = random_iops * 4096 / 1e6
+    return (
+        "CrystalDiskMark 5.1.0 x64 (C) 2007-2016 hiyohiyo\n"
+        "  Sequential Read (Q= 32,T= 1) :  5100.000 MB/s\n Sequential Write (Q= 32,T= 1) :  4100.000 MB/s\n"
+        f" Random Read 4KiB (Q=  1,T= 1) :   {rate:.3f} MB/s [{random_iops:.1f} IOPS]\n"
+        "  Test : 1024 MiB [R: 1.0% (0.1/8.0 GiB)] (x5)  [Interval=5 sec]\n"
+    )
+
+
+def test_all_tests_of_crystaldiskmark_use_the_file_whose_reads_are_too_fast_for_flash() -> None:
+    assert [each.verdict for each in _audited(_crystal(160_000.0))] == ["suspect"] * 3
+    assert {each.findings[0].rule for each in _audited(_crystal(160_000.0))} == {"memory-latency"}
+
+
+@pytest.mark.parametrize("text", [_crystal(15_000.0), f"An Optane drive:\n{_crystal(90_000.0)}"])
+def test_reads_at_the_speed_of_flash_say_nothing_about_the_other_tests(text: str) -> None:
+    assert {each.verdict for each in _audited(text)} == {"unproven"}
+
+
+def test_writes_are_doubted_only_if_no_flash_reads_the_file_as_fast() -> None:
+    verdicts = [each.verdict for each in _audited(_crystal(80_000.0))]  # 12.5 µs
+
+    assert verdicts == ["suspect", "unproven", "suspect"]
+
+
+@pytest.mark.parametrize("quote", ['"', ""])
+@pytest.mark.parametrize("margin", ["", "- "])
+def test_reports_of_iozone_for_spreadsheets(quote: str, margin: str) -> None:
+    lines = [
+        "iozone -R -a -i 0 -i 1 -s 700m",
+        "Writer report",
+        f"{quote}4{quote} {quote}512{quote}",
+        f"{quote}716800{quote} 3900 4600",
+        "Re-Reader report",
+        f"{quote}4{quote} {quote}512{quote}",
+        f"{quote}716800{quote} 20300 2100000",
+    ]
+
+    found = _audited("".join(f"{margin}{line}\n" for line in lines))
+    figures = [figures for each in found for figures in each.figures.directions.values()]
+    assert [(each.bandwidth_bytes, each.iops) for each in figures] == [
+        (3900 * _KIB, 975.0),
+        (4600 * _KIB, pytest.approx(4600 / 512)),
+        (20_300 * _KIB, 5075.0),
+        (2_100_000 * _KIB, pytest.approx(2_100_000 / 512)),
+    ]
+    assert [each.verdict for each in found] == ["suspect", "suspect", "unproven", "suspect"]
+
+
+def test_a_list_mark_in_front_of_each_line_is_not_part_of_a_table_of_iozone() -> None:
+    text = (
+        "- Command line used: iozone -e -I -a -s 900M -r 4k\n- Output is in kBytes/sec\n- random random\n"
+        "- kB reclen write rewrite read reread read write\n- 921600 4 67409 96834 115601 115873 40838 95547\n"
+    )
+
+    assert [(job, bw) for job, _, _, bw in _found(text)][:2] == [("write", 67_409 * _KIB), ("rewrite", 96_834 * _KIB)]
+    assert len(_found(text)) == 6
+
+
+def test_a_key_that_was_pressed_during_hdparm_is_not_part_of_its_output() -> None:
+    text = "/dev/sdx:\n Timing cached reads:   ^[[A41000 MB in  2.00 seconds = 20500.00 MB/sec\n"
+
+    assert [bw for _, _, _, bw in _found(text)] == [20_500 * _MIB]

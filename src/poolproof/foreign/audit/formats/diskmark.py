@@ -16,7 +16,13 @@ from itertools import cycle, islice, takewhile
 from poolproof.foreign.audit.formats.amounts import count_of, decimal, number, size_in_bytes
 from poolproof.foreign.audit.formats.directions import named_direction, named_order
 from poolproof.foreign.audit.formats.diskmark_tables import find_in_table, is_row
-from poolproof.foreign.audit.formats.diskmark_tests import DiskMarkTest, block_of, measured, rate_in_bytes
+from poolproof.foreign.audit.formats.diskmark_tests import (
+    DiskMarkTest,
+    block_of,
+    measured,
+    rate_in_bytes,
+    with_same_file,
+)
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, file_of
 from poolproof.load.fio.plain_lines import Line
 
@@ -49,10 +55,22 @@ _FILL = re.compile(r"0x00|0 ?Fill|All ?0", re.IGNORECASE)
 _PROGRAMS = {"crystaldiskmark": "CrystalDiskMark", "kdiskmark": "KDiskMark", "tdediskmark": "tdeDiskMark"}
 _USUAL = "CrystalDiskMark"
 _LINES_BELOW = 30
+_LINES_BETWEEN = 4  # between two results of one run
 _LONGEST_SIDE = 80
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
+    """Yield the results. Those with only a few lines between them are from one run, whose tests use the same file."""
+    block: list[ForeignResult] = []
+    for result in _results(numbered):
+        if block and result.line - block[-1].line > _LINES_BETWEEN:
+            yield from with_same_file(block)
+            block = []
+        block.append(result)
+    yield from with_same_file(block)
+
+
+def _results(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     program, side, heading, last_row = "", "", "", -1
     sides = [side]  # of the columns, or of all columns
     in_tables: set[int] = set()

@@ -92,10 +92,11 @@ def measured(
 def with_same_file(found: Sequence[ForeignResult]) -> Iterator[ForeignResult]:
     """Yield the results of one run of the program, whose tests all use the same file.
 
-    If its random reads at depth 1 show that the file is in RAM, this applies to the other reads as well. Tests that
-    occur twice belong to different disks.
+    If its random reads at depth 1 show that the file is in RAM, this applies to the other reads as well. It also
+    applies to the writes of CrystalDiskMark, which bypasses the file cache of Windows. Tests that occur twice belong to
+    different disks.
     """
-    names = [part.name for result in found for part in result.parts]
+    names = [(part.name, part.block_bytes) for result in found for part in result.parts]
     random_reads = [result for result in found if all(part.is_random and part.queue == 1 for part in result.parts)]
     intervals = {
         result.line: 1e9 / values.iops
@@ -105,8 +106,9 @@ def with_same_file(found: Sequence[ForeignResult]) -> Iterator[ForeignResult]:
     line, interval_ns = min(intervals.items(), key=itemgetter(1), default=(0, 0.0))
     words = f"line {line} shows {interval_ns / 1000:.3g} µs for each random read at depth 1"
     for result in found:
-        is_other_read = result.outcome.parts[0].read is not None and result.line != line
-        if line and is_other_read and len(set(names)) == len(names):
+        is_read = result.outcome.parts[0].read is not None
+        is_other = result.line != line if is_read else result.program == _CRYSTAL
+        if line and is_other and len(set(names)) == len(names):
             yield replace(result, same_file_read=(interval_ns, words))
         else:
             yield result

@@ -35,6 +35,9 @@ _VALUE = re.compile(
 _LIST_LINE = re.compile(
     r"^[\s>*\u2022+-]{0,12}(?P<label>[A-Za-z][A-Za-z _-]{2,28}?)\s{0,20}[:=]\s{0,20}(?P<value>\d.{0,24}?)\s*$"
 )
+_REPORT = re.compile(r'^\s*"?(?P<test>[A-Za-z -]{4,16}?) report"?\s*$', re.IGNORECASE)
+_REPORT_ROW = re.compile(r'^\s*"?(?P<size>\d{1,12})"?(?P<rates>(?:\s+\d{1,12}){1,20})\s*$')
+_RECORD_SIZES = re.compile(r'^\s*"?\d{1,9}"?(?:\s+"?\d{1,9}"?){0,19}\s*$')
 _OPTIONS = re.compile(r"\biozone3?\s+-")
 _NEAR, _LONGEST_NAMING, _LONGEST_ROW = 30, 200, 400
 _FEWEST = 2
@@ -53,12 +56,45 @@ class _TestRow:
     names: tuple[str, ...] = ()
 
 
+@dataclass
+class _SpreadsheetReport:
+    """A report for spreadsheets (-R): the test, a line with the record sizes, and a row for each file size."""
+
+    test: str = ""
+    blocks: tuple[int, ...] = ()
+    is_row: bool = False
+
+    def sees(self, line: str) -> bool:
+        """Return True if a line belongs to a report, and keep its test or its record sizes."""
+        self.is_row = False
+        if match := _REPORT.match(line):
+            self.test, self.blocks = _test(match["test"]), ()
+            return bool(self.test)
+        if self.test and not self.blocks and _RECORD_SIZES.match(line):
+            self.blocks = tuple(int(size) for size in re.findall(r"\d+", line))
+            return True
+        self.is_row = bool(self.test and self.blocks) and _REPORT_ROW.match(line) is not None
+        self.test = self.test if self.is_row else ""
+        return self.is_row
+
+    def results(self, run: IozoneRun, line_number: int, line: str) -> Iterator[ForeignResult]:
+        match = _REPORT_ROW.match(line) if self.is_row else None
+        for block, rate in zip(self.blocks, match["rates"].split() if match else (), strict=False):
+            size = int(match["size"]) * _KIB if match else None
+            yield from test_result(run, line_number, line_number, self.test, float(rate) * _KIB, size, block * _KIB, 1)
+
+
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     run: IozoneRun | None = None
     seen = 0
     header: tuple[str, ...] = ()
     group: list[_TestRow] = []
+    report = _SpreadsheetReport()
     for line_number, line in with_stacked_rows(with_joined_cells(numbered)):
+        if run is not None and line_number - seen <= _NEAR and report.sees(line):
+            seen = line_number
+            yield from report.results(run, line_number, line)
+            continue
         if run is not None and line_number - seen <= _NEAR and (row := _row(line_number, line, header)):
             group.append(row)
             seen = line_number
