@@ -53,6 +53,19 @@ def test_holes_that_writes_read_around_are_not_cache_hits(
     assert [each.effect for each in found] == ([] if verdict is None else [verdict])
 
 
+@pytest.mark.parametrize(("journal_mib", "below", "effects"), [(2, None, ["suspects"]), (0, None, []), (2, "vda", [])])
+def test_a_journal_in_ram_is_suspect_next_to_a_disk(journal_mib: int, below: str | None, effects: list[str]) -> None:
+    """The disk below the file system's own loop device had written as much, so the p99 of syncs was `sound`."""
+    moved, kept = 10 * MIB, journal_mib * MIB
+    disk = {"below_device": "vda", "below_read_bytes": 0, "below_drained_write_bytes": 11 * MIB}
+    data = leaf("loop1", write_bytes=moved, drained_write_bytes=moved, **disk)
+    journal = leaf("loop0", write_bytes=kept, drained_write_bytes=kept, **(disk if below else {}))
+    evidence = Evidence(account(write=(moved, moved + kept, moved + kept)), (data, journal))
+    case = Case(jobs("rw=write bs=4k size=64m fdatasync=1"), said(write=direction(moved)), evidence, _CACHED)
+    found = [each for each in judge(case, "sync_p99").findings if each.rule == "loop-cache"]
+    assert [each.effect for each in found] == effects
+
+
 def test_an_account_that_contradicts_its_disks_is_judged_without_an_error() -> None:
     """A damaged or forged run may say that the disks read nothing in total, although each of them read something."""
     case = _case(_MIXED, 4)
