@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +110,27 @@ class Testbed:
         self.command("fio", "--eta=never", "--name=hand", *(f"--{name}={value}" for name, value in options.items()))
 
     def loop_mount(
-        self, name: str, kind: str, size: str, *, direct_io: str = "on", within: Path | None = None, options: str = "rw"
+        self,
+        name: str,
+        kind: str,
+        size: str,
+        *,
+        direct_io: str = "on",
+        within: Path | None = None,
+        options: str = "rw",
+        create: Sequence[str] = (),
     ) -> Path:
-        """Mount a new file system on a loop device, whose file is in `within`. It is removed at the end of the test."""
-        image = (within or self.path) / f"{name}.img"
+        """Mount a new file system on a loop device, whose file is in `within`. It is removed at the end of the test.
+
+        `create`: further arguments for mkfs.
+        """
+        device = self.loop_device((within or self.path) / f"{name}.img", size, direct_io)
+        return self._mounted(device, name, kind, options, create)
+
+    def loop_device(self, image: Path, size: str, direct_io: str = "on") -> str:
+        """Create a file and a loop device for it, and return the device. It is detached at the end of the test."""
         self.command("truncate", "-s", size, str(image))
-        return self._mounted(image, name, kind, direct_io, options)
+        return self._attached(image, direct_io)
 
     def mount_with_errors(self, name: str, kind: str, size: str, *, trigger: Path, options: str = "rw") -> Path:
         """Mount a new file system on a disk that returns EIO for each write while the file `trigger` exists.
@@ -134,14 +149,17 @@ class Testbed:
             assert time.monotonic() < deadline, f"{served} does not mount {folder}"
             time.sleep(0.05)
         self._undo_commands.append(["umount", str(folder)])
-        return self._mounted(image, name, kind, "off", options)
+        return self._mounted(self._attached(image, "off"), name, kind, options)
 
-    def _mounted(self, image: Path, name: str, kind: str, direct_io: str, options: str) -> Path:
-        point = self.path / name
-        point.mkdir()
+    def _attached(self, image: Path, direct_io: str) -> str:
         device = self.command("losetup", "--find", "--show", f"--direct-io={direct_io}", str(image))
         self._undo_commands.append(["losetup", "--detach", device])
-        self.command(f"mkfs.{kind}", "-q", device)
+        return device
+
+    def _mounted(self, device: str, name: str, kind: str, options: str, create: Sequence[str] = ()) -> Path:
+        point = self.path / name
+        point.mkdir()
+        self.command(f"mkfs.{kind}", "-q", *create, device)
         self.command("mount", "-o", options, device, str(point))
         self._undo_commands.append(["umount", str(point)])
         return point
@@ -151,7 +169,7 @@ class Testbed:
         point = self.path / name
         point.mkdir()
         self.command("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(point))
-        self._undo_commands.append(["umount", str(point)])
+        self._undo_commands.append(["umount", "--lazy", str(point)])  # a loop device is detached later if it is open
         return point
 
     def traces(self) -> list[str]:
