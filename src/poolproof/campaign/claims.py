@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lark import Lark
 
 GRAMMAR_FILE = Path(__file__).with_name("claim.lark")
+_LONGEST = 2000  # each term of a sum takes one level of recursion, and a term has at least two characters
 CELL_VALUES = (*COMPARABLE, "read_ratio", "write_ratio")
 """The values that a claim can refer to as NAME(layout, workload).
 
@@ -169,6 +170,8 @@ def parse_claim(text: str, spot: document.Spot) -> ComparisonClaim | IsVerdict:
 
     Raises a CampaignError if the condition is not valid. The message points at the mistake.
     """
+    if len(text) > _LONGEST:
+        raise spot.mistake(f"a claim has more than {_LONGEST} characters", "write several claims")
     from lark.exceptions import UnexpectedInput
 
     try:

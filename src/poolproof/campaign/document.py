@@ -22,6 +22,9 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _BRACKET = re.compile(r"[\[\]{}]")
 _DEEPEST = 200
+_LARGEST = (
+    8 * 1024 * 1024
+)  # characters, with all aliases replaced by what they refer to; a campaign file has at most 1M
 _OF_MEASURE = {
     **dict.fromkeys(("until", "confidence", "steady", "trials"), "until: 3%"),
     "calibrate": "calibrate: true",
@@ -108,9 +111,12 @@ Node = Scalar | YamlList | YamlMapping
 def parse_document(text: str, origin: str) -> Node | None:
     """Parse a string as a single YAML document. Return None if it is empty.
 
-    Raises a CampaignError if the string is not YAML, is nested too deeply, contains several documents or a control
-    character, has a key that is not a scalar, repeats a key in a mapping, or has an alias that contains itself.
+    Raises a CampaignError if the string is not YAML, is too large, is nested too deeply, contains several documents or
+    a control character, has a key that is not a scalar, repeats a key in a mapping, or has an alias that contains
+    itself.
     """
+    if len(text) > _LARGEST:
+        raise _too_large(origin)
     if _depth(text) > _DEEPEST:  # the time to parse grows with the square of the depth
         raise _too_deep(origin)
     try:
@@ -135,6 +141,14 @@ def _depth(text: str) -> int:
     if text.count("[") + text.count("{") <= _DEEPEST:
         return 0
     return max(itertools.accumulate(1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(text)))
+
+
+def _too_large(origin: str) -> CampaignError:
+    millions = _LARGEST >> 20
+    return CampaignError(
+        f"{origin}: the campaign has more than {millions} Mi characters, including what aliases (`*name`) refer to",
+        "split it into several campaigns",
+    )
 
 
 def _too_deep(origin: str) -> CampaignError:
@@ -191,23 +205,40 @@ def check_keys(table: YamlMapping, known: Sequence[str], what: str) -> None:
 class _Converter:
     """Converts ruamel's nodes to the types in this module.
 
-    Each node is converted only once, because nested aliases would otherwise take exponential time.
+    Each node is converted only once, because nested aliases would otherwise take exponential time. The rest of the
+    campaign is read once for each alias, so the size of the document is limited as if there were no aliases.
     """
 
     def __init__(self, origin: str) -> None:
         self._origin = origin
         self._done: dict[int, Node] = {}
+        self._sizes: dict[int, int] = {}
         self._open: set[int] = set()
 
     def convert(self, node: Any) -> Node:
+        """Convert a node with everything in it.
+
+        Raises a CampaignError if a node is invalid, or if the nodes have too many characters.
+        """
         if id(node) in self._open:
             spot = Spot(self._origin, node.start_mark.line + 1)
             raise spot.mistake("this alias refers to a value that contains the alias", "write out the value")
         if id(node) not in self._done:
             self._open.add(id(node))
             self._done[id(node)] = self._convert(node)
+            self._sizes[id(node)] = self._size(node)
             self._open.discard(id(node))
         return self._done[id(node)]
+
+    def _size(self, node: Any) -> int:
+        """Return the number of characters in a node whose children were converted."""
+        if node.id == "scalar":
+            return 1 + len(node.value)
+        children = node.value if node.id == "sequence" else itertools.chain.from_iterable(node.value)
+        size = 1 + sum(self._sizes[id(child)] for child in children)
+        if size > _LARGEST:
+            raise _too_large(self._origin)
+        return size
 
     def _convert(self, node: Any) -> Node:
         spot = Spot(self._origin, node.start_mark.line + 1)

@@ -27,6 +27,7 @@ from poolproof.campaign.names import NAME_RULE, is_name, matrix_name
 
 _PATH_LAYER = "dir"  # the words of a `dir` layout are directories, never devices
 MOST_VARIANTS = 10_000
+_MOST_CHARACTERS = 10_000_000  # of all layouts that one expression describes
 _DEEPEST = 32
 _RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})")
 _TEXT = re.compile(r"[^{},]+")
@@ -109,6 +110,9 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
     if math.prod(map(len, choices)) > MOST_VARIANTS:
         message = f"the braces expand to more than {MOST_VARIANTS} layouts"
         raise mistake_in(expression, TextSpan(0, len(expression.text)), message)
+    if math.prod(map(len, choices)) * len(expression.text) > _MOST_CHARACTERS:
+        message = f"the braces expand to more than {_MOST_CHARACTERS} characters"
+        raise mistake_in(expression, TextSpan(0, len(expression.text)), message)
     keys = [word.key if isinstance(word, Option) else "" for word in words]
     return tuple(
         Variant(_fill(expression, iter(chosen)), tuple(zip(keys, chosen, strict=True)))
@@ -165,6 +169,8 @@ def _brace(text: str, opened: int) -> tuple[tuple[str, ...], int]:
     while at == opened or text[at] == ",":
         choice, at = _sequence(text, at + 1, inside=True)
         found.extend(choice)
+        if len(found) > MOST_VARIANTS:
+            raise BraceMistake(f"the braces expand to more than {MOST_VARIANTS} choices", opened)
         if at >= len(text):
             raise BraceMistake("this `{` is not closed; write {16k,128k} without spaces", opened)
     if "," not in text[opened:at]:

@@ -4,6 +4,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from poolproof.campaign.document import (
     Node,
@@ -24,6 +25,9 @@ from poolproof.units import parse_size
 
 OWN_KEYS = ("preset", "jobs", "metric", "cold", "fill")
 MOST_CELLS = 10_000
+MOST_OPTIONS = 2_000_000
+"""The maximum number of options in all workloads of a campaign together. Each of them takes about 100 bytes."""
+
 LARGE_BLOCK_BYTES = 64 * 1024
 _SEQUENTIAL = ("read", "write", "rw", "readwrite")
 _OPTION = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -31,6 +35,13 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 _EXAMPLE = "write the name of a preset, or fio options: {rw: randread, bs: [4k, 16k], iodepth: 8}"
 _PRESETS = f"the presets are {', '.join(PRESETS)}"
 _Axis = tuple[str, str]  # job section ("" for all of them) and option
+
+
+class ExpandedSize(NamedTuple):
+    """The number of workloads that a request describes, and the number of options in all of their jobs."""
+
+    workloads: int
+    options: int
 
 
 def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
@@ -94,10 +105,24 @@ def known_metric(value: Scalar) -> MetricId:
 
 
 def check_size(request: WorkloadRequest, spot: Spot) -> WorkloadRequest:
-    """Return the request unchanged. Raises a CampaignError if its lists describe more than MOST_CELLS workloads."""
-    if math.prod(len(values) for _, values in _axes(request)) > MOST_CELLS:
+    """Return the request unchanged.
+
+    Raises a CampaignError if its lists describe more than MOST_CELLS workloads, or if these have too many options.
+    """
+    size = expanded_size(request)
+    if size.workloads > MOST_CELLS:
         raise spot.mistake(f"the lists expand to more than {MOST_CELLS} workloads", "shorten one of the lists")
+    if size.options > MOST_OPTIONS:
+        raise spot.mistake(f"the lists expand to more than {MOST_OPTIONS} options", "shorten one of the lists")
     return request
+
+
+def expanded_size(request: WorkloadRequest) -> ExpandedSize:
+    """Return the number of workloads that a request describes, and of the options of their jobs, without presets."""
+    workloads = math.prod(len(values) for _, values in _axes(request))
+    own = sum(len(options) for _, options in request.jobs)
+    sections = max(1, len(request.jobs), len(PRESETS[request.preset].jobs) if request.preset else 0)
+    return ExpandedSize(workloads, workloads * (sections * len(request.options) + own))
 
 
 def read_options(table: YamlMapping, where: str) -> OptionValues:

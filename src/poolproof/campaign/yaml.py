@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from poolproof.campaign.check import check_campaign, check_references
+from poolproof.campaign.check import MOST_CELLS, check_campaign, check_references
 from poolproof.campaign.claims import places, read_claims
 from poolproof.campaign.device_source import read_device
 from poolproof.campaign.document import (
     Node,
     Scalar,
+    Spot,
     YamlMapping,
     check_keys,
     expect_mapping,
@@ -22,7 +23,14 @@ from poolproof.campaign.measure import duration, read_measure
 from poolproof.campaign.model import Campaign, Layout, Measure, OptionValues, Quick, Workload, WorkloadRequest
 from poolproof.campaign.names import NAME_RULE, choices, did_you_mean, is_name, slug
 from poolproof.campaign.trial_length import with_enough_time
-from poolproof.campaign.workload import check_size, expand_workload, read_options, read_workload
+from poolproof.campaign.workload import (
+    MOST_OPTIONS,
+    check_size,
+    expand_workload,
+    expanded_size,
+    read_options,
+    read_workload,
+)
 from poolproof.errors import CampaignError, one_line
 from poolproof.files.reading import open_named
 
@@ -114,11 +122,7 @@ def quick_of(campaign: Campaign) -> Campaign:
 
 def _campaign(table: YamlMapping, origin: str, *, recorded: bool) -> Campaign:
     measure, expect, quick = table.get("measure"), table.get("expect"), table.get("quick")
-    workloads = tuple(
-        workload
-        for name, value in _section(table, "workloads", _WORKLOADS)
-        for workload in expand_workload(name.text, read_workload(name, value))
-    )
+    workloads = tuple(_workloads(table))
     how = read_measure(measure, recorded=recorded) if measure else Measure(is_default_time=True)
     return Campaign(
         name=_name(table, origin),
@@ -162,11 +166,46 @@ def _section(table: YamlMapping, key: str, hint: str) -> Sequence[tuple[Scalar, 
     return () if node is None else expect_mapping(node, f"`{key}`", hint).entries
 
 
+class _Expanded:
+    """Counts what the lists and braces of a campaign expand to. A small file can describe billions of cells."""
+
+    def __init__(self) -> None:
+        self._layouts, self._workloads, self._options = 0, 0, 0
+
+    def add_layouts(self, count: int, spot: Spot) -> None:
+        """Raise a CampaignError if there are now more layouts than a campaign may have cells."""
+        self._layouts += count
+        self._check(self._layouts, MOST_CELLS, "layouts", spot)
+
+    def add_workloads(self, request: WorkloadRequest, spot: Spot) -> None:
+        """Raise a CampaignError if there are now too many workloads, or too many options in them."""
+        size = expanded_size(request)
+        self._workloads += size.workloads
+        self._options += size.options
+        self._check(self._workloads, MOST_CELLS, "workloads", spot)
+        self._check(self._options, MOST_OPTIONS, "options in its workloads", spot)
+
+    def _check(self, count: int, most: int, what: str, spot: Spot) -> None:
+        if count > most:
+            raise spot.mistake(f"the campaign has more than {most} {what}", "split it into several campaigns")
+
+
+def _workloads(table: YamlMapping) -> Iterator[Workload]:
+    expanded = _Expanded()
+    for name, value in _section(table, "workloads", _WORKLOADS):
+        request = read_workload(name, value)
+        expanded.add_workloads(request, name.spot)
+        yield from expand_workload(name.text, request)
+
+
 def _layouts(table: YamlMapping) -> Iterator[Layout]:
+    expanded = _Expanded()
     for name, value in _section(table, "layouts", _LAYOUTS):
         hint = f"write {name.text}: 'btrfs raid1 a b'; inside a `{{…}}` mapping, an expression with `{{` needs quotes"
         expression = expect_scalar(value, f"a layout expression after `{name.text}`", hint)
-        yield from make_layouts(name.text, expression.text, expression.spot)
+        layouts = make_layouts(name.text, expression.text, expression.spot)
+        expanded.add_layouts(len(layouts), name.spot)
+        yield from layouts
 
 
 def _read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure, *, recorded: bool) -> Quick:
@@ -181,7 +220,7 @@ def _read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure, *
 
 
 def _changes(table: YamlMapping, workloads: tuple[Workload, ...]) -> Iterator[tuple[str, OptionValues]]:
-    requests = _requests(workloads)
+    requests, expanded = _requests(workloads), _Expanded()
     for name, value in table.entries:
         if name.text not in requests:
             guess = did_you_mean(name.text, requests)
@@ -189,7 +228,7 @@ def _changes(table: YamlMapping, workloads: tuple[Workload, ...]) -> Iterator[tu
             raise name.spot.mistake(f"the campaign has no workload `{name.text[:60]}`{guess}", hint)
         where = f"`quick` of workload `{name.text}`"
         changes = read_options(expect_mapping(value, where, f"write {name.text}: {{}} to keep it unchanged"), where)
-        check_size(_changed(requests[name.text], changes), name.spot)
+        expanded.add_workloads(check_size(_changed(requests[name.text], changes), name.spot), name.spot)
         yield name.text, changes
 
 

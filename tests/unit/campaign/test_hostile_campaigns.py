@@ -150,3 +150,32 @@ def test_a_number_that_is_none_or_too_long_is_no_traceback(layout: str, number: 
         resolve(parse_expression(layout.replace("N", number)), {"a", "b", "c", "d"})
     except PoolproofError as error:
         assert error.message
+
+
+_HUNDRED = "[" + ", ".join(f"{number}k" for number in range(1, 101)) + "]"
+_MATRIX = f"{{rw: read, size: 1m, bs: {_HUNDRED}, iodepth: {_HUNDRED}}}"
+_ONE_LAYOUT = "layouts: {one: dir /srv}\n"
+_ONE_WORKLOAD = "workloads: {reads: {rw: read, size: 1m}}\n"
+_BOMBS = {
+    "workloads": f"{_ONE_LAYOUT}workloads:\n  w: &a {_MATRIX}\n" + "".join(f"  w{n}: *a\n" for n in range(50_000)),
+    "options": f"{_ONE_LAYOUT}workloads:\n  w: {_MATRIX[:-1]}, {', '.join(f'o{n}: 1' for n in range(20_000))}}}\n",
+    "quick": f"{_ONE_LAYOUT}workloads:\n"
+    + "".join(f"  w{n}: {{rw: read, size: 1m}}\n" for n in range(60))
+    + f"quick:\n  workloads:\n    w0: &a {_MATRIX}\n"
+    + "".join(f"    w{n}: *a\n" for n in range(1, 60)),
+    "layouts": f"{_ONE_WORKLOAD}layouts:\n" + "".join(f"  l{n}: dir /srv{{1..9999}}\n" for n in range(2000)),
+    "braces": f"{_ONE_WORKLOAD}layouts: {{one: 'dir /{{{','.join(f'x{n}{{1..9999}}' for n in range(5000))}}}'}}\n",
+    "words": f"{_ONE_WORKLOAD}layouts: {{one: 'dir /{{1..9999}} {'x ' * 50_000}'}}\n",
+    "aliases": f"{_ONE_LAYOUT}{_ONE_WORKLOAD}expect:\n  - &a {{claim: c, source: s, that: {'x' * 1900}}}\n"
+    + "  - *a\n" * 50_000,
+    "claim": f"{_ONE_LAYOUT}{_ONE_WORKLOAD}expect:\n  - {{claim: c, source: s, that: '1{'+1' * 30_000} > 1'}}\n",
+    "recorded": f"{_ONE_WORKLOAD}layouts:\n" + "".join(f"  l{n}: dir /srv\n" for n in range(500_000)),
+}
+
+
+@pytest.mark.parametrize("name", _BOMBS)
+def test_a_small_campaign_that_expands_to_too_much_is_refused_in_time(name: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(CampaignError, match=r"has more than|expand to more than"):
+        parse_campaign(_BOMBS[name], "c.yaml", recorded=name == "recorded")
+    assert time.process_time() - begun < 4 * _MOST_S
