@@ -57,6 +57,7 @@ _QUICK = "write quick: {workloads: {grid: {bs: 4k}}, measure: {time: 2s, trials:
 _EMPTY = "a campaign needs at least `layouts:` and `workloads:`"
 _GIVE_A_FILE = "give the path of a campaign's YAML file"
 _MOST_BYTES = 1024 * 1024
+_LONGEST_QUESTION = 10_000
 
 
 def read_campaign(path: Path | str) -> Campaign:
@@ -126,7 +127,7 @@ def _campaign(table: YamlMapping, origin: str, *, recorded: bool) -> Campaign:
     how = read_measure(measure, recorded=recorded) if measure else Measure(is_default_time=True)
     return Campaign(
         name=_name(table, origin),
-        question=one_line(_text(table, "question", "write question: Which layout is faster?") or ""),
+        question=_question(table),
         devices=tuple(read_device(name, value) for name, value in _section(table, "devices", _DEVICES)),
         layouts=tuple(_layouts(table)),
         workloads=workloads,
@@ -153,6 +154,15 @@ def _name(table: YamlMapping, origin: str) -> str:
         hint = f"use {NAME_RULE}; write name: {slug(name) or 'my-campaign'}"
         raise table.spot_of("name").mistake(f"`{name[:60]}` is not a valid campaign name", hint)
     return name
+
+
+def _question(table: YamlMapping) -> str:
+    question = one_line(_text(table, "question", "write question: Which layout is faster?") or "")
+    if len(question) > _LONGEST_QUESTION:  # every output shows it
+        raise table.spot_of("question").mistake(
+            f"the question has more than {_LONGEST_QUESTION} characters", "write the details in comments"
+        )
+    return question
 
 
 def _text(table: YamlMapping, key: str, hint: str) -> str | None:

@@ -39,7 +39,8 @@ _TAIL_CHARACTERS = 600
 _ABSURD = re.compile(r"\d{1000}")
 """A number with far more digits than any that a host reports. Python refuses to convert more than 4300 digits."""
 # A run from a stranger can contain any host name, and ssh inserts it into the ProxyCommand of the user's settings.
-_DESTINATION = re.compile(r"(?!-)[\w.,:@%+=/\[\]-]{1,255}")
+# A name that begins with `-` would be an option there.
+_DESTINATION = re.compile(r"(?!.*(?:^|[@/\[])-)[\w.,:@%+=/\[\]-]{1,255}")
 _OPTIONS = (
     *("ControlMaster=auto", f"ControlPersist={_IDLE_CONNECTION_S}"),
     *("BatchMode=yes", f"ConnectTimeout={_CONNECT_S}", "LogLevel=ERROR"),

@@ -169,6 +169,7 @@ _BOMBS = {
     "aliases": f"{_ONE_LAYOUT}{_ONE_WORKLOAD}expect:\n  - &a {{claim: c, source: s, that: {'x' * 1900}}}\n"
     + "  - *a\n" * 50_000,
     "claim": f"{_ONE_LAYOUT}{_ONE_WORKLOAD}expect:\n  - {{claim: c, source: s, that: '1{'+1' * 30_000} > 1'}}\n",
+    "question": f"question: {'why ' * 5000}\n{_ONE_LAYOUT}{_ONE_WORKLOAD}",
     "recorded": f"{_ONE_WORKLOAD}layouts:\n" + "".join(f"  l{n}: dir /srv\n" for n in range(500_000)),
 }
 

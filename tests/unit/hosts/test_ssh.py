@@ -25,7 +25,17 @@ def test_a_destination_that_a_shell_would_interpret_is_refused(tmp_path: Path, n
     assert not canary.exists()
 
 
-@pytest.mark.parametrize("name", ["nas2", "root@10.0.0.1", "ssh://root@[fe80::1%25eth0]:22", "büro_1.example.com"])
+@pytest.mark.parametrize(
+    "name", ["user@-oProxyCommand=id", "ssh://-x", "ssh://root@-x:22", "[-x]", "root@[-x]", "a@b@-e/bin/sh"]
+)
+def test_a_name_that_would_be_an_option_of_a_proxy_command_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="ssh destination"):
+        SshHost(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["my-nas-2", "nas2", "root@10.0.0.1", "ssh://root@[fe80::1%25eth0]:22", "büro_1.example.com"]
+)
 def test_any_other_destination_reaches_ssh(tmp_path: Path, name: str) -> None:
     config, canary = tmp_path / "config", tmp_path / "canary"
     config.write_text(_CONFIG.format(canary))

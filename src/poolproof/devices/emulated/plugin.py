@@ -83,6 +83,10 @@ def config_complete() -> None:
         _served.take_settings()
     except KeyError as missing:
         raise RuntimeError(f"unknown model or missing setting: {missing}") from None
+    except OSError as error:  # nbdkit would print a traceback, and poolproof shows what nbdkit prints
+        sys.stderr.write(f"the file for the disk cannot be created: {error.strerror}\n")
+        sys.stderr.flush()
+        os._exit(1)
 
 
 def after_fork() -> None:
