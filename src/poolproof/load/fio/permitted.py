@@ -90,6 +90,9 @@ _NUMBERS = re.compile(r"[\w.,:%+ -]*")
 _SHARES = re.compile(r"[\w.,:%+ /-]*")
 _LOG_NAME = re.compile(r"\w[\w.-]*")
 _FILE_NAME = re.compile(r"[^'\"]*")
+# fio replaces these keywords until none is left, even in a job name that it has inserted, and regardless of case
+# (init.c, make_filename). `$clientuid` is empty, so fio would turn `..$clientuid/x` into `../x`, outside the layout.
+_FORMAT = re.compile(r"(?:[^'\"$]|\$(?:jobname|jobnum|filenum))*")
 GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
     **dict.fromkeys(
         ("bssplit", "cmdprio_bssplit", "random_distribution"), (_SHARES, "numbers, such as 4k/40:64k/60, or zipf:1.2")
@@ -99,12 +102,16 @@ GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
         (re.compile(r"[^'/]*"), "a number such as 0xdeadbeef, or text in double quotes (\"…\"); '…' names a file"),
     ),
     "description": (re.compile(".*"), "text"),
-    "name": (re.compile("[^/]*"), "a name"),
+    "name": (re.compile(r"(?=.*\w)[^/$]+"), "a name that contains a letter or a digit, without `/` and `$`"),
     **dict.fromkeys(
         ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog"),
         (_LOG_NAME, "a file name without a directory; the file is removed with the trial's scratch directory"),
     ),
-    **dict.fromkeys(("filename", "filename_format"), (_FILE_NAME, "a file name on the layout")),
+    "filename": (_FILE_NAME, "a file name on the layout"),
+    "filename_format": (
+        _FORMAT,
+        "a file name on the layout, in which only $jobname, $jobnum and $filenum begin with $",
+    ),
     "ioengine": (re.compile("|".join(sorted(ENGINES))), "an engine"),
     "verify_async": (re.compile(r"\d{1,3}"), "a number of at most 999"),
     "mem": (

@@ -1,5 +1,7 @@
 """What a campaign's fio jobs may do: no option names a file outside the layout, and unknown options are refused."""
 
+import itertools
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +19,8 @@ from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.commandline import read_arguments
 from poolproof.load.fio.generator import GENERATOR
 from poolproof.load.fio.installed import engine_options
-from poolproof.load.fio.jobs import jobs_of
+from poolproof.load.fio.job import render
+from poolproof.load.fio.jobs import fill_job, jobs_of, placed
 from poolproof.load.fio.load import load_of
 from poolproof.load.fio.option_names import ALL_NAMES, canonical, names_in
 from poolproof.load.fio.permitted import ENGINES, GRAMMARS, PLAIN, REFUSED, refusal
@@ -51,6 +54,9 @@ skeleton_external
         ("ioengine", "exec"), ("ioengine", "net"), ("ioengine", "rbd"), ("ioengine", "http"), ("iodepth", "${DEPTH}"),
         ("size", "1m*$ncpus"),
         ("size", "1m*$ncpusx"), ("verify_async", "30000"), ("verify_async", "1k"),
+        ("filename_format", "..$clientuid/x"), ("filename_format", "a/..$CLIENTUID/..$clientuid/x"),
+        ("filename_format", "..$client$clientuiduid/x"), ("filename_form", ".$clientuid./x"), ("filename_format", "$x"),
+        ("name", ".."), ("name", "."), ("name", "..$clientuid"), ("name", "$clientuid."), ("name", " .. "),
         ("description", "${AWS_SECRET_ACCESS_KEY}"),
         ("description", "of $pagesize bytes"),
     ],
@@ -60,6 +66,30 @@ def test_no_option_leaves_the_layout(option: str, value: str) -> None:
     with pytest.raises(CampaignError) as caught:
         jobs_of(workload, 1.0, HOST)
     assert caught.value.hint
+
+
+_PIECES = ("..", ".", "$clientuid", "$CLIENTUID", "$jobname", "$jobnum")
+
+
+@needs_fio
+@pytest.mark.parametrize("name", [".", "..", "$clientuid", "a b"])
+def test_a_file_name_that_is_permitted_stays_in_the_directory(tmp_path: Path, name: str) -> None:
+    """fio replaces keywords in `filename_format`, so the result is checked with fio itself."""
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    permitted = 0
+    for first, second in itertools.product(_PIECES, repeat=2):
+        options = {"rw": "write", "size": "4k", "bs": "4k", "name": name, "filename_format": f"{first}{second}/x"}
+        try:
+            jobs = jobs_of(Workload("w", "w", (JobSpec("w", tuple(options.items())),), "iops"), 1.0, HOST)
+        except CampaignError:
+            continue
+        permitted += 1
+        job_file = tmp_path / "job.fio"
+        job_file.write_text(render(placed(fill_job(jobs), str(inside))))
+        subprocess.run(["fio", "--output", str(tmp_path / "out"), job_file], timeout=60, cwd=tmp_path, check=False)
+        assert {path.name for path in tmp_path.iterdir()} <= {"inside", "job.fio", "out"}, options
+    assert permitted or name != "a b"
 
 
 @needs_fio
