@@ -55,8 +55,7 @@ def dead(testbed: Testbed) -> Iterator[str]:
         _wait_for_dead_mount(testbed.work / f"poolproof-{label}" / "a.disk")
         yield label
     finally:
-        if not (run / "journal.jsonl").exists():
-            (run / "journal.jsonl").write_bytes(journal)
+        (run / "journal.jsonl").write_bytes(journal)
         assert ask("clean", str(run)).code == 0
 
 
@@ -137,9 +136,19 @@ def test_a_running_run_is_not_touched(testbed: Testbed, dead: str) -> None:
     assert not [trace for trace in testbed.traces() if dead in trace]
 
 
-def test_a_run_without_its_journal_can_be_removed_by_hand(testbed: Testbed, dead: str) -> None:
-    """The test runs the commands from the message, except the first one, which only shows who is using the mount."""
-    (testbed.runs / "run/journal.jsonl").unlink()
+@pytest.mark.parametrize("journal", [None, "garbage\n"], ids=["lost", "damaged"])
+def test_a_run_without_its_journal_can_be_removed_by_hand(testbed: Testbed, dead: str, journal: str | None) -> None:
+    """The test runs the commands from the message, except the first one, which only shows who is using the mount.
+
+    `resume` and `clean RUN` print the same commands. They must not write a new journal, which would hide them.
+    """
+    file = testbed.runs / "run/journal.jsonl"
+    file.unlink()
+    if journal is not None:
+        file.write_text(journal)
+    for command in ("resume", "clean"):
+        refused = ask(command, str(file.parent), "--json")
+        assert f"  pgrep -af poolproof-{dead}\n  " in refused.error["hint"]
     answer = _clean(testbed)
     assert answer.code == 6
     (left,) = [each for each in answer.json["left"] if each["state_dir"] == f"{testbed.work}/poolproof-{dead}"]

@@ -23,7 +23,7 @@ from poolproof.provision.directories import (
     read_owner,
     removal_commands,
 )
-from poolproof.provision.journal import Journal
+from poolproof.provision.journal import Journal, JournalDamaged
 from poolproof.provision.other_machine import is_using
 from poolproof.provision.owned import check_only_label, check_places, check_unproven, owned_by_run
 from poolproof.provision.stalled import StalledDisks
@@ -75,14 +75,27 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
     with locked(run), unreachable_explained(run, "clean"), reach_host(on or record.host) as host:
         check_machine(path, record, host)
         undone = undo_leftovers(run, host, tell)
-        if host.run(("test", "-e", record.state_dir), timeout_s=_LIMIT_S, check=False).returncode == 0:
-            raise StateDirectoryLeft(
-                f"{record.state_dir} still exists, but the journal of {run.path} does not mention it",
-                "end the programs that the first command lists if you don't need them, then run the others:\n  "
-                + "\n  ".join(removal_commands(record.state_dir, host)),
-            )
+        check_removed(run, record, host)
         forget_disks(record, host)
         return undone
+
+
+def check_removed(run: RunDirectory, record: RunRecord, host: Host) -> None:
+    """Check that the run's state directory does not exist after the cleanup.
+
+    Raises a StateDirectoryLeft with the commands that remove it. The journal then does not mention it, because it was
+    damaged or replaced. If the run was resumed nevertheless, `clean` could no longer print these commands.
+    """
+    if host.run(("test", "-e", record.state_dir), timeout_s=_LIMIT_S, check=False).returncode == 0:
+        raise StateDirectoryLeft(
+            f"{record.state_dir} still exists, but the journal of {run.path} does not mention it",
+            _by_hand(record.state_dir, host),
+        )
+
+
+def _by_hand(state_dir: str, host: Host) -> str:
+    commands = "\n  ".join(removal_commands(state_dir, host))
+    return f"end the programs that the first command lists if you don't need them, then run the others:\n  {commands}"
 
 
 def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[CleanupResult, ...], tuple[Leftover, ...]]:
@@ -128,7 +141,7 @@ def check_machine(path: Path, record: RunRecord, host: Host) -> None:
     made_on, here = record.facts.get("machine", ""), mark_of(host)
     if made_on and here and made_on != here:
         raise RunError(
-            f"{path} was created on a machine other than {display_name(host)}",
+            f"{path} was not created on {display_name(host)}",
             "run this command on that machine, or give its address: --on USER@HOST",
         )
 
@@ -170,8 +183,8 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
 
     Raises:
         BuildError: a change can't be undone.
-        RunError: the run is not trusted, its directories on the host belong to another user, or its journal names too
-            many hosts or changes.
+        RunError: the run is not trusted, its directories on the host belong to another user, or its journal is damaged
+            or names too many hosts or changes.
     """
     owned = run_owned(run)
     check_places(owned, host)
@@ -179,7 +192,13 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     owned = replace(owned, is_proven=_check_owner(run, host))
     if not owned.is_proven:
         check_unproven(owned, host)
-    journal = Journal(run.journal_path, root=run.root)
+    try:
+        journal = Journal(run.journal_path, root=run.root)
+    except JournalDamaged as error:
+        state_dir = owned.places[0]
+        if host.run(("test", "-e", state_dir), timeout_s=_LIMIT_S, check=False).returncode != 0:
+            raise
+        raise JournalDamaged(f"{error.message}; nothing is removed", _by_hand(state_dir, host)) from None
     changes = journal.outstanding()
     if len(changes) > _MOST_CHANGES:
         raise RunError(
@@ -265,6 +284,8 @@ def _clean_one(found: Leftover, host: Host, tell: Tell) -> CleanupResult | Lefto
         changes = clean(Path(found.run), tell, on=host.name)
     except StateDirectoryLeft:
         return lost(found.state, host, f"the journal of its run {found.run} no longer mentions it")
+    except JournalDamaged as error:
+        return lost(found.state, host, error.message.removesuffix("; nothing is removed"))
     except PoolproofError as error:
         return Leftover(found.state, "failed", error.message, found.run, (error.hint,) if error.hint else found.next)
     except OSError as error:

@@ -62,6 +62,10 @@ class Undone(msgspec.Struct, frozen=True, tag="undone", tag_field="line"):
     schema: int = SCHEMA
 
 
+class JournalDamaged(RunError):
+    """A complete line of a journal is damaged, so the journal does not show what the run left behind."""
+
+
 _DECODER = msgspec.json.Decoder(ChangeLine | Undone)
 
 
@@ -140,7 +144,7 @@ def _lines(path: Path, kinds: Sequence[type[Undo]], root: Folder | None) -> list
             else:
                 lines.append(line)
         except NOT_THE_JSON as error:
-            raise RunError(
+            raise JournalDamaged(
                 f"{path}, line {number}, is damaged: {error}",
                 "look at the file: the devices and mount points that it lists may still be in use (check with losetup "
                 "-a and mount)",
