@@ -49,6 +49,11 @@ class Step:
     host: str = ""
 
 
+def is_script(argv: tuple[str, ...]) -> bool:
+    """True if the command is a shell script. Its error messages are understandable without its text."""
+    return argv[:2] == ("sh", "-c")
+
+
 def path_on(host: str, path: str) -> str:
     """Return a block device's path, preceded by the host's name unless it is on the run's main host."""
     return f"{host}:{path}" if host else path

@@ -209,6 +209,11 @@ class CommandUndo(Undo, frozen=True):
         """Return the command that undoes the change, and the condition for running it."""
         raise NotImplementedError
 
+    @property
+    def summary(self) -> str:
+        """A description for people, if the command is a long script. Otherwise empty."""
+        return ""
+
 
 class UndoMount(CommandUndo, frozen=True, tag="mount"):
     """Unmount `mount_point`. With `lazy`, the last attempt is a lazy unmount, in case a FUSE file system hangs."""

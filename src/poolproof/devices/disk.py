@@ -2,17 +2,19 @@
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 from poolproof.campaign.emulation import emulated_model
+from poolproof.campaign.error_location import located_at
 from poolproof.campaign.model import Device, Disk
-from poolproof.devices.guard import check_disk
+from poolproof.devices.guard import NotNamed, bare_identity, check_disk, check_named
 from poolproof.devices.model import DevicePlan, Leaf, Site, Volume
 from poolproof.devices.permission import claim_note
 from poolproof.devices.site import require
-from poolproof.errors import CampaignError
+from poolproof.errors import CampaignError, UsageError
 from poolproof.facts.block import BlockFacts
+from poolproof.hosts.base import Host
 from poolproof.records import RECORDS
 from poolproof.steps import Step
 from poolproof.undos import Check, CommandUndo, Compared, DevicePath, Holds, Owned, OwnFile, Removal
@@ -22,15 +24,20 @@ _KERNEL_NAME = re.compile(r"(/dev/)?((sd|hd|vd|xvd)[a-z]+\d*|(nvme\d+n|mmcblk|lo
 _PART = re.compile(r".*-part\d+")
 _VIRTUAL = re.compile(r"(dm|md)-(name|uuid)-.*")
 # printf prints labels and serial numbers, because dash's echo interprets backslashes: `\c` would end its output.
-_IS_IT = """
+_FIELD = """
 set -f
 disk=$1
 field() { set -- $(lsblk --nodeps --noheadings --bytes --output "$1" "$disk"); printf '%s\\n' "$*"; }
+"""
+_IS_IT = (
+    _FIELD
+    + """
 is() { [ -z "$2" ] && return; found=$(field "$1"); [ -z "$found" ] || [ "$found" = "$2" ]; }
 if ! { [ "$(field SIZE)" = "$2" ] && is MAJ:MIN "$3" && is SERIAL "$4" && is WWN "$5"; }
 then echo "$disk is not the disk that the campaign names ($0), so nothing is written to it" >&2; exit 1
 fi
 """
+)
 _IS_SAME = (
     _IS_IT
     + """
@@ -49,14 +56,21 @@ read -r sequence 2>/dev/null <"/sys/dev/block/$now/diskseq"
 _WRITTEN = """
 written() { set -- $(cat "/sys/dev/block/$(field MAJ:MIN)/stat"); echo "$5 $7 ${12} ${14}"; }
 """
+_WAS_WRITTEN = (
+    _FIELD
+    + RECORDS
+    + _WRITTEN
+    + """
+left=$(read_record left "$2") && [ "$left" != "$(written)" ]
+"""
+)
 _CLAIM = (
     _IS_SAME
     + RECORDS
     + _WRITTEN
     + """
 left=$(read_record left "$8") && [ "$left" != "$(written)" ] && {
-  echo "someone has written to $disk since this run released it, so it may contain someone's data;" \\
-    "if the data can be deleted: poolproof resume RUN --wipe $0" >&2
+  echo "someone has written to $disk since this run released it, so it may contain someone's data" >&2
   exit 1
 }
 content=$(wipefs --no-act --noheadings --output TYPE "$disk") || exit 1
@@ -141,6 +155,8 @@ wipefs --all "$disk" && forget "$@"
 )
 _NUMBER = re.compile(r"(\d+:\d+)?", re.ASCII)
 
+_LIMIT_S = 20.0
+
 PROGRAMS = ("wipefs",)
 
 
@@ -178,6 +194,10 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
     note: OwnFile
     label: Annotated[str, Check(_not_own_label)] = ""
 
+    @property
+    def summary(self) -> str:
+        return f"erase the signatures on {self.path}, if they are from this run (wipefs --all)"
+
     def removal(self) -> Removal:
         """Return a script that erases the disk's signatures. It runs only if the note still names the disk.
 
@@ -187,11 +207,6 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
         return Removal(
             ("sh", "-c", _WIPE_AND_FORGET, *disk, self.note, self.label), Holds(self.note, self.identity), timeout_s=5
         )
-
-
-def bare_identity(identity: str) -> str:
-    """Return the identity in the form used for comparison: in lower case and without `/dev/disk/by-id/`."""
-    return identity.removeprefix(_BY_ID).lower()
 
 
 def check_identity(name: str, identity: str, disks: Sequence[BlockFacts] = ()) -> None:
@@ -228,6 +243,51 @@ def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFac
         paths = ", ".join(disk.path for disk in found)
         raise CampaignError(f"device {name}: {bare} matches several disks: {paths}", "use the by-id name instead")
     return found[0]
+
+
+def check_disks(devices: Sequence[Device], disks: Sequence[BlockFacts], permitted: frozenset[str]) -> None:
+    """Check that all real disks among the devices may be overwritten, before each layout is planned.
+
+    Raises the same errors as `find_disk` and `check_disk`. If only `--wipe` is missing, the error names all disks that
+    it must name.
+    """
+    not_named: list[NotNamed] = []
+    for device in devices:
+        if isinstance(device.source, Disk):
+            with located_at(device.origin):
+                disk = find_disk(device.name, device.source.identity, disks)
+                try:
+                    check_disk(disk, permitted, disks=disks)
+                except NotNamed as refused:
+                    not_named.append(refused)
+    check_named(not_named)
+
+
+def check_wiped(wipe: Iterable[str], devices: Sequence[Device], disks: Sequence[BlockFacts]) -> None:
+    """Raise a UsageError if `--wipe` names a disk that the campaign does not use, for example because of a typo.
+
+    Names that contain a colon are not checked: they may be disks of other hosts (`nas2:V1G0DDDD`).
+    """
+    identities = [device.source.identity for device in devices if isinstance(device.source, Disk)]
+    used = {bare_identity(identity) for identity in identities}
+    for disk in disks:
+        names = {bare_identity(name) for name in disk.identities}
+        used |= names if used & names else set()
+    for name in wipe:
+        if ":" not in name and bare_identity(name) not in used:
+            raise UsageError(
+                f"--wipe {name}: the campaign does not use this disk",
+                f"the campaign uses {', '.join(dict.fromkeys(identities))}; correct the name, or remove --wipe {name}",
+            )
+
+
+def was_written(disk: BlockFacts, note: str, host: Host) -> bool:
+    """True if someone has written to the disk since the run released it, according to the host's record.
+
+    `note`: the file that showed that the run had claimed the disk (`permission.claim_note`).
+    """
+    argv = ("sh", "-c", _WAS_WRITTEN, disk.identity, disk.stable_path, note)
+    return host.run(argv, timeout_s=_LIMIT_S, check=False).returncode == 0
 
 
 def plan(

@@ -1,12 +1,13 @@
 """The guard. It permits overwriting a real disk only if the disk is free and empty and `--wipe` names its identity."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from poolproof.errors import GuardError, as_word
 from poolproof.facts.block import BlockFacts
 from poolproof.steps import path_on
 
 _SWAP = "[SWAP]"
+_BY_ID = "/dev/disk/by-id/"
 
 
 _USES = {
@@ -15,6 +16,38 @@ _USES = {
     "raid": ("is a member of the array", "mdadm --stop"),
     "linear": ("is a member of the array", "mdadm --stop"),
 }
+
+
+class NotNamed(GuardError):
+    """The disk is free and empty, but `--wipe` does not name it.
+
+    `disk`: the disk's identity and path, for messages.
+    `name`: the name that `--wipe` needs.
+    """
+
+    def __init__(self, where: str, disk: str, name: str) -> None:
+        self.disk, self.name = disk, name
+        super().__init__(f"{where}{disk} would be overwritten, but --wipe does not name it", f"add {_flags([name])}")
+
+
+def check_named(refused: Sequence[NotNamed]) -> None:
+    """Raise a GuardError that lists all of these disks, if there are any."""
+    if len(refused) > 1:
+        disks = ", ".join(each.disk for each in refused)
+        raise GuardError(
+            f"{disks} would be overwritten, but --wipe does not name them",
+            f"add {_flags(each.name for each in refused)}",
+        )
+    if refused:
+        raise refused[0]
+
+
+def bare_identity(identity: str) -> str:
+    """Return the identity in the form used for comparison: in lower case and without `/dev/disk/by-id/`.
+
+    `identity`: may start with the name of another host: `nas2:/dev/disk/by-id/NAME`.
+    """
+    return identity.replace(_BY_ID, "", 1).lower()
 
 
 def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "", disks: Iterable[BlockFacts] = ()) -> None:
@@ -26,7 +59,8 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "", disk
     `disks`: all disks of this host. An identity that another disk also has does not permit anything. Some USB adapters
     give the same serial number to each of their disks, so whoever named it may have meant the other disk.
 
-    Raises a GuardError that gives the reason for the refusal and the command to run next.
+    Raises a GuardError that gives the reason for the refusal and what to do next. It is a NotNamed if only `--wipe` is
+    missing.
     """
     where = f"on {host}: " if host else ""
     refused = refusal(disk)
@@ -50,11 +84,13 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "", disk
             "through that path",
             "set up multipath, and use another disk",
         )
-    if not permitted.intersection(path_on(host, identity) for identity in unique):
-        raise GuardError(
-            f"{where}{_label(disk)} would be overwritten, which is not permitted",
-            f"poolproof run … --wipe {as_word(path_on(host, unique[0]))}",
-        )
+    named = {bare_identity(identity) for identity in permitted}
+    if not named.intersection(bare_identity(path_on(host, identity)) for identity in unique):
+        raise NotNamed(where, _label(disk), path_on(host, unique[0]))
+
+
+def _flags(names: Iterable[str]) -> str:
+    return " ".join(f"--wipe {as_word(name)}" for name in names)
 
 
 def _second_path(disk: BlockFacts, disks: Iterable[BlockFacts]) -> BlockFacts | None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from poolproof.campaign.model import Campaign, Disk
-from poolproof.devices.disk import bare_identity
+from poolproof.devices.guard import bare_identity
 from poolproof.errors import HostError, as_word
 from poolproof.facts.block import BlockFacts
 from poolproof.files.folder import FileRefused, Folder

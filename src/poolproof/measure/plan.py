@@ -9,6 +9,7 @@ from poolproof.campaign.calibration import Calibration, calibrated_device, calib
 from poolproof.campaign.check import bin_mistake
 from poolproof.campaign.error_location import located_at, located_in
 from poolproof.campaign.model import Campaign, Device, Emulated, Layout, Workload
+from poolproof.devices.disk import check_disks
 from poolproof.devices.model import Site
 from poolproof.devices.plan import check_sources, programs_of, versions_of
 from poolproof.errors import CampaignError, PoolproofError
@@ -158,6 +159,8 @@ def _check_layouts(plan: RunPlan, host: Host) -> None:
         tree.needs(node, plan.site)
     check_work(host, plan.site.state_dir)
     facts = gather_facts(host, plan.campaign, tuple(plan.nodes.values()), plan.site.state_dir)
+    used = {name for node in plan.nodes.values() for name in tree.devices(node)}
+    check_disks([device for device in plan.campaign.devices if device.name in used], facts.disks, plan.allowed_disks)
     for name, node in plan.nodes.items():
         check_found(name, node, plan.cells_of(name), host)
     for planned in plan_layouts(plan, facts):

@@ -15,12 +15,13 @@ from poolproof.campaign.measure import removed_criterion
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.devices.permission import keep_permission, kept_permission
+from poolproof.devices.disk import check_wiped
+from poolproof.devices.permission import keep_permission
 from poolproof.errors import LOST_DISK, NO_ROOM, BuildError, GuardError, Interrupted, RunError, as_word
 from poolproof.facts.block import block_devices
 from poolproof.facts.conditions import read_conditions
 from poolproof.facts.machine import mark_of, program_versions, tunables
-from poolproof.hosts.base import Host, display_name
+from poolproof.hosts.base import Host
 from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_others, reach_own_lab
 from poolproof.layers.layer_catalogue import recorded_settings
 from poolproof.layers.tree import directories, hosts_of
@@ -37,6 +38,8 @@ from poolproof.measure.plan import (
     make_plan,
     plan_layouts,
 )
+from poolproof.measure.resume_permission import still_permitted
+from poolproof.provision.blocked import blocked_by_run
 from poolproof.provision.directories import RAM_FILES, directory_steps, owner_of, real_directory
 from poolproof.provision.layout_plan import LayoutPlan, gather_facts
 from poolproof.provision.owned import new_label
@@ -107,6 +110,8 @@ def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
         seed = request.campaign.measure.seed
         seed = secrets.randbelow(2**31) if seed is None else seed
         with _planned(reached, directories, seed) as session:
+            if request.wipe:
+                check_wiped(request.wipe, reached.campaign.devices, block_devices(reached.host, ()))
             yield session
 
 
@@ -124,8 +129,8 @@ def reopen_session(
     Raises:
         RunError: the run was imported, is in use, is from another machine, could have been written by another user, or
             used a steady-state criterion that this version does not support.
-        GuardError: the host does not remember that the run may overwrite its disks, and `wipe` is empty.
-        BuildError: a change that the run left behind can't be undone.
+        GuardError: the host does not remember that the run may overwrite its disks, or someone has written to one.
+        BuildError: a change that the run left behind can't be undone, or its journal was lost.
         PoolproofError: as for `open_session`.
     """
     record = run.record()
@@ -155,8 +160,10 @@ def reopen_session(
                 cleanup.check_machine(run.path, record, reached.host)
             with cleanup.locked(run):
                 cleanup.undo_leftovers(run, reached.host, tell)
+                if record.lab is None:
+                    cleanup.check_removed(run, record, reached.host)
         if record.lab is None:
-            reached = _still_permitted(run, record, reached, wipe)
+            reached = still_permitted(run, record, reached, wipe)
         directories = BuildDirectories(record.label, record.state_dir, record.ram_dir)
         with _planned(reached, directories, record.seed) as session:
             now = replace(
@@ -177,27 +184,13 @@ def reopen_session(
             yield session
 
 
-def _still_permitted(run: RunDirectory, record: RunRecord, reached: ReachedHost, wipe: Sequence[str]) -> ReachedHost:
-    """Return the host, with the disks that the run may overwrite according to `wipe` and to the host's own record."""
-    kept = kept_permission(reached.host, record.state_dir) if record.allowed_disks else frozenset()
-    if not wipe and (unknown := [disk for disk in record.allowed_disks if disk not in kept]):
-        names = ", ".join(unknown)
-        again = " ".join(f"--wipe {as_word(disk)}" for disk in unknown)
-        raise GuardError(
-            f"{names} was named with --wipe before the last reboot of {display_name(reached.host)}, or on another "
-            "machine, so it may contain someone's data by now",
-            f"to check the first GiB for data: cmp -n 1G /dev/zero DISK; if the data can be deleted: poolproof resume "
-            f"{as_word(run.path)} {again}",
-        )
-    if wipe:
-        cleanup.forget_disks(record, reached.host)
-    return replace(reached, permitted=reached.permitted | (kept & frozenset(record.allowed_disks)))
-
-
 @contextlib.contextmanager
 def _planned(reached: ReachedHost, directories: BuildDirectories, seed: int) -> Iterator[Session]:
     """Plan the run on its host, and connect to the other hosts on which its layouts are built."""
-    plan = make_plan(reached.campaign, reached.host, directories, seed, reached.permitted)
+    try:
+        plan = make_plan(reached.campaign, reached.host, directories, seed, reached.permitted)
+    except GuardError as error:
+        raise blocked_by_run(error, reached.host, directories.state_dir.rpartition("/")[0] or "/") from None
     with reach_others(reached.host, frozenset().union(*map(hosts_of, plan.nodes.values()))) as hosts:
         if hosts is not reached.host:
             check_disks_of_layers(plan, hosts)

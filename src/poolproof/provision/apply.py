@@ -14,7 +14,7 @@ from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.process import CommandFailed
 from poolproof.provision.covered import covered
 from poolproof.provision.journal import Journal
-from poolproof.steps import Step, path_on
+from poolproof.steps import Step, is_script, path_on
 from poolproof.undos import UndoDaemon
 
 _POLL_S = 0.03
@@ -161,7 +161,8 @@ def _run_step(step: Step, host: Host) -> None:
     except CommandFailed as error:
         output = error.completed.stderr.strip() or error.completed.stdout.strip() or "no output"
         hint = _CLEAN_HINT if _NO_SERVER in output else ""
-        raise BuildError(f"could not {step.title}: `{step.argv[0]}`: {output}{_log_text(step, host)}", hint) from None
+        program = "" if is_script(step.argv) else f"`{step.argv[0]}`: "
+        raise BuildError(f"could not {step.title}: {program}{output}{_log_text(step, host)}", hint) from None
     except CommandError as error:
         raise BuildError(f"could not {step.title}: {error.message}{_log_text(step, host)}", error.hint) from None
 

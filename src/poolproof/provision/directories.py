@@ -274,7 +274,7 @@ def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
     """
     run = state.owner.run if state.owner is not None else ""
     if state.is_elsewhere:
-        return Leftover(state, "lost", why, run, (f"{_clean_all(host)} --work {as_word(_parent(state.path))}",))
+        return Leftover(state, "lost", why, run, (clean_all(state, host),))
     return Leftover(state, "lost", why, run, removal_commands(state.path, host))
 
 
@@ -285,10 +285,16 @@ def _clean_command(found: Leftover, host: Host) -> str:
     """
     if found.condition == "dead" and _parent(found.state.path) != DEFAULT_WORK:
         return found.next[0]
-    return _clean_all(host)
+    return _clean_default(host)
 
 
-def _clean_all(host: Host) -> str:
+def clean_all(state: StateDirectory, host: Host) -> str:
+    """Return the command that cleans up after all crashed runs in the work directory of this state directory."""
+    work = _parent(state.path)
+    return _clean_default(host) if work == DEFAULT_WORK else f"{_clean_default(host)} --work {as_word(work)}"
+
+
+def _clean_default(host: Host) -> str:
     return "poolproof clean" if host.name == LocalHost.name else f"poolproof clean --on {host.name}"
 
 

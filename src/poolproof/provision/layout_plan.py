@@ -8,7 +8,7 @@ from itertools import count, islice
 
 from poolproof.campaign.error_location import located_at
 from poolproof.campaign.model import Campaign, Disk, Layout
-from poolproof.devices.disk import bare_identity
+from poolproof.devices.guard import bare_identity
 from poolproof.devices.model import DevicePlan, IdentityCheck, Leaf, Site, Volume
 from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.errors import HostError, as_word

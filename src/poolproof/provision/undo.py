@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
+from poolproof.devices.disk import UndoClaim
 from poolproof.devices.plan import DAEMONS
 from poolproof.errors import BuildError, CommandError, HostError, as_word
 from poolproof.facts.block import mount_points
@@ -22,6 +23,7 @@ from poolproof.provision.journal import Change, Journal
 from poolproof.provision.old_undos import OldCommand, typed
 from poolproof.provision.owned import is_removed, link_to, refusal
 from poolproof.provision.unfinished import await_unfinished
+from poolproof.steps import is_script
 from poolproof.undos import CommandUndo, Holds, Owned, Removal, Undo, UndoDaemon, UndoMount, UndoPrograms, UndoTree
 
 _POLL_S = 0.1
@@ -135,7 +137,9 @@ def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
             tests = "; ".join(f"ssh -v -- {shlex.quote(host)} true" for host in unreached)
             hint = f"to test the connection: {tests}; then: poolproof clean {as_word(run)}"
         elif any(each.can_repeat for each in failed):
-            hint = f"when nothing uses the devices and directories anymore, run: poolproof clean {as_word(run)}"
+            is_disk = all(isinstance(each.change.undo, UndoClaim) for each in failed if each.can_repeat)
+            when = "the disk is empty" if is_disk else "nothing uses the devices and directories anymore"
+            hint = f"when {when}, run: poolproof clean {as_word(run)}"
         else:
             hint = f"repeating the command will not help; to see these entries: less {as_word(run)}/journal.jsonl"
         raise BuildError(f"some changes could not be undone:\n{rows}", hint)
@@ -251,7 +255,9 @@ def _remove(removal: Removal, host: Host) -> str | None:
         return None
     if removal.last_resort:
         reason = _attempt(removal.last_resort, host, removal.once_s)
-    return f"`{shown(removal.argv)}`: {reason or 'no effect'}" if _holds(removal.only_if, host) else None
+    if not _holds(removal.only_if, host):
+        return None
+    return reason if reason and is_script(removal.argv) else f"`{shown(removal.argv)}`: {reason or 'no effect'}"
 
 
 def _attempt(argv: tuple[str, ...], host: Host, limit_s: float = _COMMAND_LIMIT_S) -> str:

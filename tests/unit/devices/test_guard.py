@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from poolproof.campaign.model import Device, Disk
+from poolproof.devices.disk import check_wiped
 from poolproof.devices.guard import check_disk, refusal, state
-from poolproof.errors import GuardError
+from poolproof.errors import GuardError, UsageError
 from tests.golden import Message
 
 from .captured import server, server_disk
@@ -18,14 +20,16 @@ def _everything() -> frozenset[str]:
     return frozenset(identity for disk in server() for identity in disk.identities)
 
 
-@pytest.mark.parametrize("permitted", [_NAME, "V1G0DDDD", "0x5000cca0dddd0000"])
+@pytest.mark.parametrize(
+    "permitted", [_NAME, _NAME.lower(), f"/dev/disk/by-id/{_NAME}", "V1G0DDDD", "0x5000cca0dddd0000"]
+)
 def test_a_free_empty_disk_that_is_permitted_passes(permitted: str) -> None:
     check_disk(server_disk("sdd"), frozenset({permitted}))
 
 
 @pytest.mark.parametrize("permitted", [frozenset(), frozenset({"V1G0AAAA"}), frozenset({"sdd", "/dev/sdd"})])
 def test_a_disk_that_is_not_permitted_is_refused(permitted: frozenset[str]) -> None:
-    with pytest.raises(GuardError, match="not permitted") as caught:
+    with pytest.raises(GuardError, match="--wipe does not name it") as caught:
         check_disk(server_disk("sdd"), permitted)
     assert caught.value.hint.endswith(f"--wipe {_NAME}")
 
@@ -142,7 +146,7 @@ def test_a_second_path_to_the_same_disk_is_refused() -> None:
 def test_a_serial_number_that_two_disks_have_permits_neither() -> None:
     disk = server_disk("sdd")
     twin = replace(disk, name="sdz", path="/dev/sdz", by_id=("usb-twin",), wwn="0x1")
-    with pytest.raises(GuardError, match="not permitted") as error:
+    with pytest.raises(GuardError, match="--wipe does not name it") as error:
         check_disk(disk, frozenset({disk.serial}), disks=(disk, twin))
     assert disk.by_id[0] in error.value.hint
     check_disk(disk, frozenset({disk.by_id[0]}), disks=(disk, twin))
@@ -150,3 +154,11 @@ def test_a_serial_number_that_two_disks_have_permits_neither() -> None:
     bare = replace(disk, by_id=(), wwn="")
     with pytest.raises(GuardError, match="another disk has the same serial number"):
         check_disk(bare, frozenset({disk.serial}), disks=(bare, twin))
+
+
+def test_names_with_a_colon_may_be_disks_of_other_hosts() -> None:
+    device = Device("a", Disk("v1g0dddd"))
+    check_wiped([_NAME, f"/dev/disk/by-id/{_NAME.upper()}", "V1G0DDDD", "nas2:S7"], [device], server())
+    with pytest.raises(UsageError, match="--wipe V1G0AAAA: the campaign does not use this disk") as caught:
+        check_wiped(["V1G0AAAA"], [device], server())
+    assert "the campaign uses v1g0dddd" in caught.value.hint

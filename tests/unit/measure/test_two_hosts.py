@@ -131,8 +131,8 @@ _DISK = '"kname": "loop7", "path": "/dev/loop7", "size": 100663296, "maj:min": "
         ('"type": "loop"', "nas2:S7", "loop"),
         ('"type": "disk", "mountpoints": ["/srv"]', "nas2:S7", "/srv"),
         ('"type": "disk", "fstype": "xfs"', "nas2:S7", "xfs"),
-        ('"type": "disk"', "S7", "permitted"),
-        ('"type": "disk"', "nas3:S7", "permitted"),
+        ('"type": "disk"', "S7", "--wipe"),
+        ('"type": "disk"', "nas3:S7", "--wipe"),
     ],
 )
 def test_a_disk_of_the_other_host_is_guarded_there(tmp_path: Path, row: str, permitted: str, fact: str) -> None:
@@ -152,8 +152,8 @@ def test_a_free_disk_of_the_other_host_that_is_named_with_its_host_is_used(tmp_p
 def test_the_guard_looks_at_the_other_host_before_anything_is_built(tmp_path: Path) -> None:
     main, other = CountingHost(main_script(), main_answer), second_host(f'{{{_DISK}, "type": "disk"}}')
     run = planned(main, tmp_path / "run", TEXT)
-    with pytest.raises(GuardError, match="not permitted") as caught:
+    with pytest.raises(GuardError, match="--wipe does not name it") as caught:
         check_disks_of_layers(run.plan, Hosts(main, {"nas2": other}))
-    assert caught.value.hint == "poolproof run … --wipe nas2:S7"
+    assert caught.value.hint == "add --wipe nas2:S7"
     check_disks_of_layers(replace(run.plan, allowed_disks=frozenset({"nas2:S7"})), Hosts(main, {"nas2": other}))
     assert "nas2:/dev/loop7" in plan_one(run.plan, main, "one").may_overwrite

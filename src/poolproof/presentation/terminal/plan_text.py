@@ -10,6 +10,7 @@ from poolproof.steps import Step
 from poolproof.undos import CommandUndo, Undo, UndoDaemon, UndoPrograms, UndoTree
 
 _LONGEST_INPUT = 1000
+_MOST_LINES = 10  # of a script
 
 
 @dataclass(frozen=True)
@@ -95,13 +96,20 @@ def _steps(steps: Iterable[Step]) -> Iterator[str]:
         undo = f"; undo: {_undo_text(step.undo)}" if step.undo else ""
         place = f"on {step.host}: " if step.host else ""
         yield f"# {place}{step.title}{unless}{patience}{awaited}{undo}"
-        command = shlex.join(step.argv)
+        command = _command(step.argv)
         if not step.stdin:
             yield command
         elif len(step.stdin) > _LONGEST_INPUT:
             yield f"{command}  # reads {len(step.stdin)} characters from standard input"
         else:
             yield f"{command} <<< {shlex.quote(step.stdin)}"
+
+
+def _command(argv: Sequence[str]) -> str:
+    """Return a command in shell syntax. The text of a long script is omitted, because it hides the other commands."""
+    if len(argv) > 2 and argv[2].count("\n") > _MOST_LINES:
+        return f"{shlex.join(argv[:2])} … {shlex.join(argv[3:])}  # a script of {argv[2].count(chr(10))} lines"
+    return shlex.join(argv)
 
 
 def _undo_text(undo: Undo | None) -> str:
@@ -113,6 +121,6 @@ def _undo_text(undo: Undo | None) -> str:
         case UndoTree():
             return f"remove {undo.path}"
         case CommandUndo():
-            return shlex.join(undo.removal().argv)
+            return undo.summary or _command(undo.removal().argv)
         case _:
             return ""
