@@ -18,8 +18,8 @@ def command(
 ) -> None:
     """Check a campaign and list its cells. Nothing is run.
 
-    If this machine has a disk that the campaign names, and the disk is visibly in use or not empty, the output contains
-    a note.
+    If this machine has a disk that the campaign names, and lsblk shows that the disk is in use or not empty, the output
+    contains a note.
     """
     from poolproof.campaign.calibration import calibrated_device, calibration_of
     from poolproof.campaign.expression import format_expression

@@ -13,7 +13,10 @@ def command(
         Text, Option(metavar="HOST", help="Another address for the run's host. Default: the address in run.json.")
     ] = None,
     wipe: Annotated[
-        Texts, Option(metavar="IDENTITY", help="After a reboot: allow this real disk to be overwritten; repeatable.")
+        Texts,
+        Option(
+            metavar="IDENTITY", help="After a reboot or `clean`: allow this real disk to be overwritten; repeatable."
+        ),
     ] = None,
     external_engine: ExternalEngine = None,
     share_host: ShareHost = False,
@@ -23,7 +26,8 @@ def command(
     """Continue a run that was interrupted or killed. Only the trials that have not finished are measured.
 
     Layouts on real disks are built again on the disks that --wipe named when the run was started. If the machine was
-    rebooted since then, name these disks with --wipe again, because they may contain someone's data by now.
+    rebooted or the run was cleaned up since then, name these disks with --wipe again, because they may contain
+    someone's data by now.
     """
     from poolproof.cli.start_run import resume
 
