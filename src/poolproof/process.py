@@ -62,10 +62,10 @@ class Completed:
 
 
 def shown(argv: Sequence[str]) -> str:
-    """Return a command line for messages, quoted for the shell. The text of a long script is omitted."""
-    if tuple(argv[:2]) == ("sh", "-c") and len(argv) > 2 and len(argv[2]) > _LONGEST_SCRIPT:
-        return " ".join(("sh -c …", shlex.join(argv[3:]))).rstrip()
-    return shlex.join(argv)
+    """Return a command line for messages, quoted for the shell. The texts of long scripts are omitted."""
+    if tuple(argv[:2]) != ("sh", "-c"):
+        return shlex.join(argv)
+    return " ".join("…" if len(word) > _LONGEST_SCRIPT and " " in word else shlex.quote(word) for word in argv)
 
 
 class ProgramMissing(CommandError):

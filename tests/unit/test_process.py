@@ -83,3 +83,21 @@ def test_a_message_has_no_long_script() -> None:
         process.run(["sh", "-c", f"exit 3; {script}", "/dev/md 0"], timeout_s=20)
     with pytest.raises(process.CommandFailed, match=r"^`sh -c 'exit 3'` failed"):
         process.run(["sh", "-c", "exit 3"], timeout_s=20)
+
+
+def test_a_message_omits_scripts_wherever_they_are_in_the_command() -> None:
+    """A script may be an argument of another script, which runs it with Python or Perl."""
+    script = "import os, sys\nfor path in sys.argv[1:]:\n    print(os.stat(path).st_ino)\n"
+    with pytest.raises(process.CommandFailed) as caught:
+        process.run(
+            [
+                "sh",
+                "-c",
+                'exit "$1" # a comment that makes this script a long one, as it has over 60 letters',
+                "sh",
+                "3",
+                script,
+            ],
+            timeout_s=10,
+        )
+    assert caught.value.message.startswith("`sh -c … sh 3 …` failed with exit code 3")
