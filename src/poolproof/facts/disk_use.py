@@ -13,7 +13,7 @@ from poolproof.errors import as_word
 from poolproof.hosts.base import Host, lines_of, text_of
 
 _LIMIT_S = 30.0
-_USES_LIMIT_S = 60.0
+_USES_LIMIT_S = 90.0  # three searches that are killed after 20 s each
 _FILES = r"""
 PATH=$PATH:/sbin:/usr/sbin
 for program in find timeout stat grep awk xargs sed; do

@@ -1,6 +1,7 @@
 """Whether a device can be opened exclusively, and the message if this can't be tested."""
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import which
@@ -133,3 +134,24 @@ def test_a_disk_whose_character_device_is_open_is_in_use(tmp_path: Path, generic
     with Path("/dev/full").open("rb", buffering=0):  # its number is 1:7
         (use,) = disk_uses(Generic(tmp_path), ["8:48"])["8:48"]
     assert use.what.startswith("is held open by ")
+
+
+class Timed(LocalHost):
+    """This machine. `asked` lists each script with its time limit."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[tuple[str, float]] = []
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        self.asked.append((argv[2], timeout_s))
+        return super().run(argv, timeout_s=timeout_s, stdin=stdin, check=check)
+
+
+def test_every_search_may_reach_its_limit_before_the_whole_script_does() -> None:
+    """Otherwise, the user is told that a script was killed, not that a file system may hang."""
+    host = Timed()
+    disk_uses(host, ["8:0"])
+    script, limit_s = host.asked[0]
+    (each_s,) = re.findall(r"timeout -s KILL (\d+)", script)
+    assert limit_s > int(each_s) * script.count("\nseen ") >= 3 * int(each_s)
