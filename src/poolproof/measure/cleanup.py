@@ -66,7 +66,11 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
         HostError: the host can't be reached.
         BuildError: a change can't be undone, or the journal does not mention everything that the run left.
     """
-    run = RunDirectory.open(path)
+    try:
+        run = RunDirectory.open(path)
+    except RunError as error:
+        lost_run = "to find what a run without its directory left behind: poolproof clean"
+        raise RunError(error.message, f"{error.hint}; {lost_run}" if error.hint else lost_run) from None
     run_owned(run)
     record = run.record()
     if record.lab is not None:

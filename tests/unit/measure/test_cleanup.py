@@ -348,6 +348,15 @@ def test_a_missing_work_directory_is_an_error(place: WorkDirectory, poolproof: C
     assert "does not exist" in err
 
 
+def test_a_lost_run_directory_is_an_error_that_leads_to_what_the_run_left(
+    place: WorkDirectory, poolproof: Command
+) -> None:
+    code, _out, err = poolproof("clean", str(place.work / "lost"))
+    assert code == 7
+    assert "there is no run directory" in err
+    assert err.endswith("to find what a run without its directory left behind: poolproof clean\n")
+
+
 def test_work_cannot_be_combined_with_a_run_directory(place: WorkDirectory, poolproof: Command) -> None:
     code, _out, err = poolproof("clean", str(place.leave().path), "--work", str(place.work))
     assert code == 2
