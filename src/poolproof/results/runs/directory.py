@@ -111,7 +111,9 @@ class RunDirectory:
         with lock as file:
             if not _locks(file):
                 raise RunError(
-                    f"another poolproof process is using {self.path}", "wait for it to end, or stop it with Ctrl-C"
+                    f"another poolproof process is using {self.path}",
+                    "wait for it to end, or stop it with Ctrl-C; to find the program that holds the lock: lsof "
+                    f"{as_word(self.path / '.lock')}",
                 )
             yield
 

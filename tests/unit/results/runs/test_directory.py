@@ -121,8 +121,10 @@ def test_a_directory_that_holds_something_is_never_written_to(tmp_path: Path, me
 
 def test_two_at_once_are_kept_apart(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path / "r", "", RECORD)
-    with run.locked(), pytest.raises(RunError, match="another poolproof"), RunDirectory.open(tmp_path / "r").locked():
+    again = RunDirectory.open(tmp_path / "r")
+    with run.locked(), pytest.raises(RunError, match="another poolproof") as refused, again.locked():
         pass
+    assert refused.value.hint.endswith(f"lsof {tmp_path}/r/.lock")  # any user who may read the file can lock it
 
 
 @pytest.fixture
