@@ -7,7 +7,7 @@ to five ways, and the lowest count decides:
 
 - Requests, including merged ones, which the kernel counts individually since Linux 5.10 (blk_account_io_merge_bio() and
   blk_account_io_merge_request() in block/blk-merge.c). Splitting at `max_sectors_kb`, journals and metadata can only
-  add requests. A write needs one request per copy (`_copies`). ZFS and the page cache combine neighbouring blocks above
+  add requests. ZFS and the page cache combine neighbouring blocks above
   the block layer, where no counter sees it (vdev_queue_aggregate() in OpenZFS 2.1). Sequential I/O with fewer requests
   than I/Os is therefore unproven. Random I/O has no neighbouring blocks to combine.
 - The bytes of large I/Os. These are split into many requests at `max_sectors_kb`, so even a sufficient number of
@@ -19,7 +19,7 @@ to five ways, and the lowest count decides:
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from poolproof.evidence.model import Account
@@ -31,8 +31,6 @@ from poolproof.rules.path import (
     is_persistent_memory,
     is_zfs,
     may_end_in_ram,
-    writes_are_synchronous,
-    writes_go_past_ram,
 )
 from poolproof.rules.reported import Kind, ReportedDirection, parts
 from poolproof.rules.service_time import submission_ns
@@ -41,9 +39,11 @@ from poolproof.rules.tolerances import REFUTED, REQUESTS, REQUESTS_OF_EACH
 from poolproof.units import format_count, format_duration, format_number_of, format_size
 
 _PAGE = 4096
-_TREE_BLOCK = 16 * 1024  # the default of mkfs.btrfs(8)
 _MAY_BE_SPLIT = 64 * 1024  # the smallest usual max_sectors_kb and stripe; smaller I/Os are not split
 _FASTEST_DISK_NS = 4000.0  # Optane, polled
+
+PartOfLoad = tuple[ReportedDirection, LoadPart | None]
+"""What a job read or wrote, and the job itself, or None if it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def random_reads(case: Case, *, by_bytes: bool = False) -> Coverage | None:
     `by_bytes`: reads that were too fast for a disk count in proportion to their bytes, as they do in a bandwidth.
     """
     found = account(case)
-    random = [part for part, job in _of(case, "read") if job is not None and job.is_random]
+    random = [part for part, job in parts_of(case, "read") if job is not None and job.is_random]
     ios = sum(part.figures.ios or 0 for part in random)
     if found is None or not case.cold or not ios:
         return None
@@ -95,7 +95,7 @@ def random_reads(case: Case, *, by_bytes: bool = False) -> Coverage | None:
 
 
 def _counts(case: Case, found: Account, random: list[ReportedDirection], ios: int) -> Iterator[Coverage]:
-    record, moved = _record_bytes(case), sum(part.figures.io_bytes or 0 for part in random)
+    record, moved = record_bytes(case), sum(part.figures.io_bytes or 0 for part in random)
     requests = counted_requests(case, "read")
     if requests is not None:
         yield Coverage(ios, ios, requests, format_number_of(requests, "request"))
@@ -136,7 +136,7 @@ def _slow_enough(case: Case, random: list[ReportedDirection], ios: int, *, by_by
         yield Coverage(ios, whole, whole - missed, text)
 
 
-def _record_bytes(case: Case) -> int | None:
+def record_bytes(case: Case) -> int | None:
     """Return the number of bytes that ZFS reads at a time, or None on other file systems.
 
     This is the record size, or the size of the largest file if that is smaller.
@@ -147,7 +147,8 @@ def _record_bytes(case: Case) -> int | None:
     return min(case.target.record_bytes, largest) if largest else case.target.record_bytes
 
 
-def _of(case: Case, kind: Kind) -> Iterator[tuple[ReportedDirection, LoadPart | None]]:
+def parts_of(case: Case, kind: Kind) -> Iterator[PartOfLoad]:
+    """Yield what each job read or wrote."""
     for part in parts(case.outcome):
         if part.kind == kind:
             yield part, case.job_named(part.job.name)
@@ -182,7 +183,7 @@ def _most_flushes(case: Case) -> float:
     infinite. An fsync either sends such a request or writes a journal record with FUA. The kernel counts that record as
     one request and, if the disk does not support FUA, as two flushes (blk_flush_policy() in Linux's block/blk-flush.c).
     """
-    writing = list(_of(case, "write"))
+    writing = list(parts_of(case, "write"))
     if all(job is not None and job.commits_each_write for _, job in writing):
         return sum(max(part.figures.ios or 0, part.job.syncs or 0) for part, _ in writing)
     return math.inf
@@ -194,7 +195,7 @@ def _commits_by_request(case: Case) -> bool:
     The kernel counts such a write and its flush as a single request (blk_account_io_done() in Linux's
     block/blk-flush.c). An fsync, in contrast, sends a separate request without data.
     """
-    writing = [job for _, job in _of(case, "write")]
+    writing = [job for _, job in parts_of(case, "write")]
     return all(
         job is not None and job.writes_are_synchronous and goes_past_ram(job, case.target) is True for job in writing
     )
@@ -205,7 +206,7 @@ def reads_reach_disks(case: Case) -> bool:
 
     This proves the IOPS and latencies of the reads.
     """
-    if not case.cold or not list(_of(case, "read")):
+    if not case.cold or not list(parts_of(case, "read")):
         return True
     if not bytes_prove(case, "read") or not compressed_reads_in_order(case):
         return False
@@ -213,8 +214,8 @@ def reads_reach_disks(case: Case) -> bool:
     if random is not None and not random.is_proof:
         return False
     if requests is None:
-        return all(job is not None and goes_past_ram(job, case.target) for _, job in _of(case, "read"))
-    if requests < REQUESTS_OF_EACH * sum(part.figures.ios or 0 for part, _ in _of(case, "read")):
+        return all(job is not None and goes_past_ram(job, case.target) for _, job in parts_of(case, "read"))
+    if requests < REQUESTS_OF_EACH * sum(part.figures.ios or 0 for part, _ in parts_of(case, "read")):
         return False
     left = left_for_cached_reads(case)
     return left is None or left.is_proof
@@ -223,15 +224,16 @@ def reads_reach_disks(case: Case) -> bool:
 def left_for_cached_reads(case: Case) -> Coverage | None:
     """Compare the reads that RAM could have served with the requests that other I/O of the load cannot have caused.
 
-    Other I/O means two things: reads that bypass RAM, which are split if they are large, and writes that change only a
-    part of a page, record or stripe, so that the rest has to be read first. Returns None if RAM could not have
-    served any reads, if the load had no other I/O, or if the requests were not counted.
+    Other I/O means three things: reads that bypass RAM, which are split if they are large, large reads of other jobs
+    through RAM, whose bytes are counted, and writes that change only a part of a page, record or stripe, so that the
+    rest has to be read first. Returns None if RAM could not have served any reads, if the load had no other I/O, or if
+    the requests were not counted.
     """
-    reading, requests = list(_of(case, "read")), counted_requests(case, "read")
-    past = [job is not None and goes_past_ram(job, case.target) is True for _, job in reading]
+    reading, requests = list(parts_of(case, "read")), counted_requests(case, "read")
+    past = past_or_large(reading, [job is not None and goes_past_ram(job, case.target) is True for _, job in reading])
     ios = sum(part.figures.ios or 0 for (part, _), is_past in zip(reading, past, strict=True) if not is_past)
-    others = float(sum(_most_pieces(part) for (part, _), is_past in zip(reading, past, strict=True) if is_past))
-    others += sum(_most_reads_first(case, part, job) for part, job in _of(case, "write"))
+    others = float(sum(most_pieces(part) for (part, _), is_past in zip(reading, past, strict=True) if is_past))
+    others += sum(_most_reads_first(case, part, job) for part, job in parts_of(case, "write"))
     if requests is None or not ios or not others:
         return None
     use = case.evidence.zfs if case.evidence else None
@@ -240,8 +242,20 @@ def left_for_cached_reads(case: Case) -> Coverage | None:
     return Coverage(ios, ios, left, format_number_of(int(left), "request"))
 
 
-def _most_pieces(part: ReportedDirection) -> int:
-    """Return the largest usual number of requests for I/Os that bypass RAM."""
+def past_or_large(parts: Sequence[PartOfLoad], past_ram: Sequence[bool]) -> list[bool]:
+    """Return for each part whether its requests must be told apart from those of small I/Os through RAM.
+
+    These parts bypass RAM, or their I/Os are large and share the page cache with the small I/Os of other parts. One
+    large I/O causes several requests, which would hide that RAM served or combined small ones. `past_ram`: whether each
+    part bypasses RAM.
+    """
+    large = [(part.figures.io_bytes or 0) > _MAY_BE_SPLIT * (part.figures.ios or 0) for part, _ in parts]
+    has_small = any(not is_past and not is_large for is_past, is_large in zip(past_ram, large, strict=True))
+    return [is_past or (has_small and is_large) for is_past, is_large in zip(past_ram, large, strict=True)]
+
+
+def most_pieces(part: ReportedDirection) -> int:
+    """Return the largest usual number of requests for the I/Os of a part that are not combined."""
     ios, moved = part.figures.ios or 0, part.figures.io_bytes or 0
     return ios if moved <= _MAY_BE_SPLIT * ios else ios + moved // _MAY_BE_SPLIT
 
@@ -253,115 +267,12 @@ def _most_reads_first(case: Case, part: ReportedDirection, job: LoadPart | None)
         return math.inf
     if found.write_factor % 1:  # parity
         return math.inf
-    unit = _record_bytes(case) or (_PAGE if may_end_in_ram(job, case.target) else 1)
+    unit = record_bytes(case) or (_PAGE if may_end_in_ram(job, case.target) else 1)
     if job.block_bytes % unit == 0 and job.max_block_bytes % unit == 0:
         return 0
     if job.is_sequential:
         return (part.figures.io_bytes or 0) / unit + job.clones  # the next write finds the rest in RAM
     return ios if unit % job.max_block_bytes == 0 else 2 * ios  # a block that does not fit may begin and end in a page
-
-
-def writes_reach_disks(case: Case) -> bool:
-    """True if the disks did separate work for each copy of each write before fio ended.
-
-    Two kinds of writes need fewer requests. Clones that commit at the same time may share a request, because a file
-    system's journal and ZFS's intent log combine their data. Whole ZFS records need no separate requests, because each
-    record is stored at a new location.
-    """
-    if not list(_of(case, "write")):
-        return True
-    if not bytes_prove(case, "write", of_commits=True):
-        return False
-    requests, needed = data_write_requests(case), write_requests_needed(case)
-    if requests is None:
-        return all(job is not None and writes_go_past_ram(case, job) is True for _, job in _of(case, "write"))
-    if needed is None or requests < REQUESTS_OF_EACH * needed:
-        return False
-    left = left_for_cached_writes(case)
-    return left is None or left.is_proof
-
-
-def left_for_cached_writes(case: Case) -> Coverage | None:
-    """Compare the writes that RAM could have combined with the requests that direct writes cannot have caused.
-
-    Large direct writes are split into several requests. Returns None if there are not both kinds of writes, or if the
-    requests were not counted.
-    """
-    requests, needed = data_write_requests(case), write_requests_needed(case, through_ram=True)
-    written = [(part, job is not None and writes_go_past_ram(case, job) is True) for part, job in _of(case, "write")]
-    ios = sum(part.figures.ios or 0 for part, is_past in written if not is_past)
-    past = sum(_most_pieces(part) for part, is_past in written if is_past) * _copies(case, of_commits=False)
-    if requests is None or not needed or not past:
-        return None
-    left = max(0.0, requests - past)
-    return Coverage(ios, needed, left, format_number_of(int(left), "request"))
-
-
-def data_write_requests(case: Case) -> int | None:
-    """Return the number of write requests without btrfs's metadata, or None if requests were not counted.
-
-    btrfs writes each changed tree block to a new location (write_one_eb() in fs/btrfs/extent_io.c, Linux 6.12). Random
-    writes change many tree blocks, and the requests for these would conceal that data was combined or overwritten in
-    RAM. A lower bound on the number of tree blocks is computed from the bytes written in addition to the data. Nothing
-    is subtracted if the writes leave RAM one by one.
-    """
-    requests, found, block = counted_requests(case, "write"), account(case), _tree_block_bytes(case)
-    if requests is None or found is None or block is None:
-        return requests
-    written = list(_of(case, "write"))
-    if all(job is not None and (job.commits_each_write or goes_past_ram(job, case.target)) for _, job in written):
-        return requests
-    data = sum(max(part.figures.io_bytes or 0, _PAGE * (part.figures.ios or 0)) for part, _ in written)
-    beyond = found.leaf_write_bytes - data * found.write_factor
-    return max(0, requests - max(0, int(beyond / block)))
-
-
-def _tree_block_bytes(case: Case) -> int | None:
-    """Return the size of btrfs's metadata blocks in bytes, or None on other file systems.
-
-    The default is 16 KiB, in case the run did not record the size.
-    """
-    target = case.target
-    return (target.tree_block_bytes or (_TREE_BLOCK if target.file_system == "btrfs" else None)) if target else None
-
-
-def write_requests_needed(case: Case, *, through_ram: bool = False) -> float | None:
-    """Return the number of requests that the writes need on all disks together, or None if the job is unknown.
-
-    `through_ram`: leave out the writes that bypass RAM.
-    """
-    needed, record = 0.0, _record_bytes(case)
-    for part, job in _of(case, "write"):
-        if job is None:
-            return None
-        if through_ram and writes_go_past_ram(case, job) is True:
-            continue
-        if not (record and job.block_bytes % record == 0 and job.max_block_bytes % record == 0):
-            commits_together = job.commits_each_write and goes_past_ram(job, case.target) is not True
-            ios = (part.figures.ios or 0) / (case.load.clones if commits_together else 1)
-            needed += ios * _copies(case, of_commits=commits_together)
-    return needed
-
-
-def _copies(case: Case, *, of_commits: bool) -> float:
-    """Return the write amplification: the minimum number of requests that one write needs on all disks together.
-
-    A mirror sends one request per copy. Without this factor, two writes that were combined in RAM would look like two
-    separate ones. With parity, a write needs at least its share of a full stripe, because neighbouring writes can
-    update the parity of their stripe together. Striping without parity stores each block once.
-    """
-    found = account(case)
-    if found is None:
-        return 1.0
-    return min(found.write_factor, found.commit_factor or found.write_factor) if of_commits else found.write_factor
-
-
-def writes_wait_for_disks(case: Case) -> bool:
-    """True if each write returned only after its data had left RAM, so that its latency includes that of the disks."""
-    jobs = [job for _, job in _of(case, "write")]
-    return all(
-        job is not None and (writes_are_synchronous(case, job) or writes_go_past_ram(case, job) is True) for job in jobs
-    )
 
 
 def random_reads_in_order(case: Case) -> bool:
@@ -372,7 +283,7 @@ def random_reads_in_order(case: Case) -> bool:
     found = random_reads(case, by_bytes=True)
     if found is not None:
         return found.in_order
-    random = [job for _, job in _of(case, "read") if job is not None and job.is_random]
+    random = [job for _, job in parts_of(case, "read") if job is not None and job.is_random]
     return not case.cold or all(goes_past_ram(job, case.target) is True for job in random)
 
 
@@ -393,7 +304,7 @@ def compressed_reads_in_order(case: Case) -> bool:
     flow = reads_as_filled(case) if case.cold else None
     if flow is None or flow.in_order:
         return True
-    reading, requests = list(_of(case, "read")), counted_requests(case, "read")
+    reading, requests = list(parts_of(case, "read")), counted_requests(case, "read")
     is_small = all(job is not None and job.is_random and job.max_block_bytes < _MAY_BE_SPLIT for _, job in reading)
     ios = sum(part.figures.ios or 0 for part, _ in reading)
     left = left_for_cached_reads(case)

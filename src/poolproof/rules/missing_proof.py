@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from poolproof.metrics import BYTES_PER_S, MetricId, metric_of
-from poolproof.rules import coverage
+from poolproof.rules import coverage, write_coverage
 from poolproof.rules.commits import commits
 from poolproof.rules.flow import account, bytes_prove, reads_as_filled
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
@@ -112,13 +112,13 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
                 _or_direct(case, "measure these reads alone"),
             )
         yield _too_few_requests(case, "read")
-    if of != "read" and not coverage.writes_reach_disks(case):
-        left, requests = coverage.left_for_cached_writes(case), coverage.data_write_requests(case)
+    if of != "read" and not write_coverage.writes_reach_disks(case):
+        left, requests = write_coverage.left_for_cached_writes(case), write_coverage.data_write_requests(case)
         if left is not None and not left.is_proof and (requests or 0) >= _needed_for_writes(case):
             yield (
                 f"RAM could have combined {format_number_of(left.ios, 'write')}. The disks counted "
-                f"{format_number_of(requests or 0, 'write request')}, but direct writes may have caused all but "
-                f"{format_count(left.counted)} of them, because large writes are split",
+                f"{format_number_of(requests or 0, 'write request')}, but the other writes may have caused all "
+                f"but {format_count(left.counted)} of them, because large writes are split and commits write a journal",
                 _or_direct(case, "measure these writes alone"),
             )
         yield _too_few_requests(case, "write")
@@ -132,14 +132,18 @@ def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
         why = f"the disks' {kind} requests were not counted, and the {kind}s may not have reached the disks"
         return why, _or_direct(case, _BANDWIDTH) if is_proven else otherwise
     ios = _ios(case, kind)
-    needed = coverage.write_requests_needed(case) if kind == "write" else ios
+    needed = write_coverage.write_requests_needed(case) if kind == "write" else ios
     needs = f", although {format_count(needed)} are needed" if needed and needed > ios else ""
-    trees = requests - (coverage.data_write_requests(case) or 0) if kind == "write" else 0
-    less = f" (not counting {format_number_of(trees, 'tree block')})" if trees else ""
+    trees = write_coverage.tree_blocks(case) if kind == "write" else 0
+    merged = min(write_coverage.merged_in_ram(case), requests - trees) if kind == "write" else 0
+    others = (format_number_of(trees, "tree block"), format_number_of(merged, "merged request"))
+    counted = format_number_of(requests - trees - merged, "request")
+    left_out = " and ".join(text for count, text in zip((trees, merged), others, strict=True) if count)
+    less = f" (not counting {left_out})" if left_out else ""
     return (
         f"{case.generator} counted {format_count(ios)} {kind}s, but the disks counted "
-        f"{format_number_of(requests - trees, 'request')}{less}{needs}: the page cache and ZFS combine I/Os before "
-        "they are counted, so the IOPS and latencies may reflect RAM, not the disks",
+        f"{counted}{less}{needs}: the page cache and ZFS combine I/Os before they are counted, so the IOPS and "
+        "latencies may reflect RAM, not the disks",
         _or_direct(case, f"{_BANDWIDTH}, which the byte counts prove") if is_proven else otherwise,
     )
 
@@ -149,7 +153,7 @@ def _ios(case: Case, kind: Kind) -> int:
 
 
 def _needed_for_writes(case: Case) -> float:
-    return REQUESTS_OF_EACH * (coverage.write_requests_needed(case) or 0.0)
+    return REQUESTS_OF_EACH * (write_coverage.write_requests_needed(case) or 0.0)
 
 
 def _reason_of_syncs(case: Case) -> tuple[str, str]:

@@ -9,8 +9,6 @@ from poolproof.rules.coverage import (
     compressed_reads_in_order,
     random_reads_in_order,
     reads_reach_disks,
-    writes_reach_disks,
-    writes_wait_for_disks,
 )
 from poolproof.rules.earlier import different_blocks, has_no_map, is_skewed
 from poolproof.rules.flow import account, bytes_prove
@@ -19,6 +17,7 @@ from poolproof.rules.overwritten import hidden_share
 from poolproof.rules.repeated_reads import hides_cached_reads, was_read_before
 from poolproof.rules.reported import ReportedDirection, parts, remembered
 from poolproof.rules.tolerances import FLUSHED, STORED_BY_SYNCS
+from poolproof.rules.write_coverage import writes_reach_disks, writes_wait_for_disks
 
 LATENCIES: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.is_of_ios)
 """The latency percentiles of reads, of writes, and of reads and writes combined."""
