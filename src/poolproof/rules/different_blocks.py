@@ -24,10 +24,10 @@ def different_share(job: LoadPart, writes: float) -> float:
     """Return an upper bound on the fraction of this many writes in a row that go to different blocks.
 
     Sequential writes repeat a block only when they start over at the beginning of the file or of a zone. The same is
-    true of random writes if fio records which blocks it has written. Other random writes repeat blocks by chance, and
-    more often if their offsets are unevenly distributed.
+    true of random writes if fio records which blocks it has written, unless it writes several times to each offset.
+    Other random writes repeat blocks by chance, and more often if their offsets are unevenly distributed.
     """
-    return min(_share_of_zones(job, writes), _share_of_file(job, writes))
+    return min(_share_of_zones(job, writes), _share_of_file(job, writes), _share_of_offsets(job, writes))
 
 
 def zone_passes(job: LoadPart) -> float:
@@ -52,6 +52,15 @@ def _share_of_zones(job: LoadPart, writes: float) -> float:
     is_in_step = writes % each == 0 or each % writes == 0
     zones = ceil(writes / each) + (0 if is_in_step else 1)  # the writes may begin and end in the middle of a zone
     return min(1.0, zones * in_zone / writes)
+
+
+def _share_of_offsets(job: LoadPart, writes: float) -> float:
+    """Return an upper bound based only on writes that fio repeats at the same offset (`rw_sequencer=identical`).
+
+    For example, `rw=randwrite:8` then writes eight times to each offset.
+    """
+    is_same = (fio_job(job).text("rw_sequencer") or "").strip() == "identical"
+    return min(1.0, ceil(writes * job.random_share) / writes) if is_same and job.is_random else 1.0
 
 
 def _share_of_file(job: LoadPart, writes: float) -> float:

@@ -32,7 +32,7 @@ def hidden_share(case: Case, *, of_commits: bool = False) -> float | None:
 
 
 def _share(case: Case, job: LoadPart, part: ReportedDirection, *, of_commits: bool) -> float:
-    if not may_end_in_ram(job, case.target) or not job.size_bytes or not _adds_bytes(case, job):
+    if not may_end_in_ram(job, case.target) or not job.size_bytes or not _adds_bytes(case):
         return 1.0
     sharers = job.clones if job.shares_one_file else 1
     if job.commits_each_write:
@@ -44,11 +44,23 @@ def _share(case: Case, job: LoadPart, part: ReportedDirection, *, of_commits: bo
     return different_share(job, max(1.0, each * sharers))
 
 
-def _adds_bytes(case: Case, job: LoadPart) -> bool:
-    """True if the disks may write more bytes for this job than the layout's write amplification accounts for."""
+def _adds_bytes(case: Case) -> bool:
+    """True if the disks may write more bytes for the load than the layout's write amplification accounts for.
+
+    The bytes that one job adds can hide the missing bytes of another, because the disks count them together.
+    """
     target = case.target
     if target is None:
         return False
     copies = is_zfs(target) or target.file_system == "btrfs" or target.tree_block_bytes is not None
-    in_pages = job.block_bytes % _PAGE != 0 or job.max_block_bytes % _PAGE != 0
-    return copies or in_pages or compresses(case) or job.commits_each_write or "data=journal" in target.mount_options
+    if copies or compresses(case) or "data=journal" in target.mount_options:
+        return True
+    return any(
+        _writes_in_parts(case, job) or job.commits_each_write or job.sync_every for job in case.jobs if job.writes
+    )
+
+
+def _writes_in_parts(case: Case, job: LoadPart) -> bool:
+    """True if the job writes parts of pages through RAM, which writes whole pages."""
+    in_parts = job.block_bytes % _PAGE != 0 or job.max_block_bytes % _PAGE != 0
+    return in_parts and may_end_in_ram(job, case.target)

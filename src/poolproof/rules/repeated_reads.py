@@ -1,12 +1,14 @@
 """Determines whether a count of bytes can hide that RAM served sequential reads."""
 
+import math
 from collections.abc import Iterator
 
 from poolproof.load.model import Load, LoadPart
 from poolproof.rules.different_blocks import zone_passes
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case
-from poolproof.rules.path import is_zfs, may_end_in_ram
+from poolproof.rules.path import is_fuse, is_zfs, may_end_in_ram
+from poolproof.rules.reported import parts
 from poolproof.rules.tolerances import READ
 
 _PAGE = 4096
@@ -16,7 +18,8 @@ def hides_cached_reads(case: Case) -> bool:
     """True if RAM may have served sequential reads, although the disks read as many bytes as the load.
 
     RAM serves data that is read again shortly afterwards: a zone that is read several times (zonesize above zonerange),
-    blocks that overlap (`rw=read:-4k`), and the bytes of a file that clones share. Normally, the disks then read fewer
+    blocks that overlap (`rw=read:-4k`), a file that is read several times without being dropped from RAM, and the bytes
+    of a file that clones share. Normally, the disks then read fewer
     bytes than the load. This cannot be seen if they also read data that the load did not ask for: readahead goes on
     where a job skips data, and blocks that are not whole pages or records cause reads of whole ones. Random reads are
     left out, because they are counted one by one.
@@ -37,8 +40,26 @@ def was_read_before(case: Case) -> bool:
 
 def _repeats(case: Case) -> bool:
     phases = [tuple(_sequential_readers(case, phase)) for phase in case.load.phases]
-    again = any(zone_passes(job) * READ > 1 or _gap(job).startswith("-") for phase in phases for job in phase)
+    again = any(
+        zone_passes(job) * READ > 1 or _gap(job).startswith("-") or _keeps_passes(case, job)
+        for phase in phases
+        for job in phase
+    )
     return again or any(Load(phase).sharers > 1 for phase in phases)
+
+
+def _keeps_passes(case: Case, job: LoadPart) -> bool:
+    """True if the job read its file several times, and RAM kept the file in between.
+
+    Before each pass of a time_based job, fio drops the file from the page cache (loop_cache_invalidate() in fio's
+    io_u.c). This does not reach the ARC or the file systems below FUSE. Other passes drop it only with invalidate=1.
+    """
+    moved = sum(
+        part.figures.io_bytes or 0 for part in parts(case.outcome) if part.kind == "read" and part.job.name == job.name
+    )
+    is_dropped = job.time_based or job.invalidates_cache
+    is_kept = not is_dropped or is_zfs(case.target) or is_fuse(case.target)
+    return is_kept and moved * READ > (job.size_bytes or math.inf) * job.clones
 
 
 def _sequential_readers(case: Case, phase: tuple[LoadPart, ...]) -> Iterator[LoadPart]:

@@ -349,6 +349,29 @@ def test_reads_of_whole_pages_do_not_prove_reads_that_repeat_data(other: str, ve
     assert judge(case, "bandwidth").verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("passes", "file_system", "verdict"),
+    [
+        ("io_size=40m invalidate=0", "ext4", "unproven"),
+        ("io_size=40m", "ext4", "sound"),
+        ("time_based=1 runtime=2 invalidate=0", "ext4", "sound"),
+        ("time_based=1 runtime=2", "fuse.mergerfs", "unproven"),
+        ("io_size=40m invalidate=0 direct=1", "ext4", "sound"),
+    ],
+)
+def test_reads_of_whole_pages_do_not_prove_that_each_pass_came_from_the_disk(
+    passes: str, file_system: str, verdict: Verdict
+) -> None:
+    """On ext4, 36 of 40 MiB came from RAM, but random reads of 512 bytes had read whole pages in the same time."""
+    load = jobs(f"rw=read bs=1m size=4m {passes}", f"rw=randread bs=512 size=400m {_TIMED}")
+    read, small = direction(40 * MIB, 2.0, MIB), direction(9_395 * 512, 2.0, 512)
+    found = Outcome("fio-3.33", (PartOutcome("a", read=read), PartOutcome("b", read=small)))
+    disk = leaf(read_bytes=40 * MIB, read_ios=9_500, read_merges=0)
+    evidence = Evidence(account(read=(40 * MIB + 9_395 * 512, 40 * MIB)), (disk,))
+    case = Case(load, found, evidence, replace(EXT4, file_system=file_system))
+    assert _verdicts(case, "bandwidth", "read_bandwidth") == (verdict, verdict)
+
+
 def test_merged_requests_cover_direct_sequential_reads() -> None:
     case = _read("rw=read bs=4k size=256m direct=1 ioengine=libaio iodepth=32", 65_536, 4096, 4_096, 256 * MIB)
     merged = replace(case.leaves[0], read_merges=61_440)
@@ -551,6 +574,8 @@ def test_writes_that_the_next_ones_replace_before_a_sync_do_not_reach_the_disks(
         ("bs=512 size=16m random_distribution=zipf:1.2", EXT4, ("unproven", "unproven")),
         ("bs=512 size=16m norandommap=1", EXT4, ("unproven", "unproven")),  # 63% in a pass
         ("bs=512 size=16m", EXT4, ("sound", "sound")),
+        ("bs=512 size=16m rw=randwrite:4 rw_sequencer=identical", EXT4, ("unproven", "unproven")),
+        ("bs=512 size=16m rw=randwrite:4", EXT4, ("sound", "sound")),
         ("bs=512 size=16m random_distribution=zipf:1.2 direct=1", EXT4, ("sound", "sound")),
         ("bs=4k size=64m random_distribution=zipf:1.2", EXT4, ("sound", "sound")),  # missing bytes would show it
         ("bs=4k size=64m random_distribution=zipf:1.2", replace(EXT4, file_system="btrfs"), ("unproven", "unproven")),
@@ -576,6 +601,23 @@ def test_bytes_cannot_prove_writes_that_repeat_blocks_if_the_disks_also_write_ot
     covered = replace(case.evidence, leaves=(replace(case.leaves[0], write_ios=90_000),))
     found = replace(case, evidence=covered, target=target)
     assert _verdicts(found, "bandwidth", "iops") == verdicts
+
+
+@pytest.mark.parametrize(
+    ("options", "verdict"),
+    [
+        ("rw=randwrite bs=512 size=64m direct=0 end_fsync=1", "unproven"),
+        ("rw=write bs=4k size=64m direct=0 fdatasync=1", "unproven"),
+        ("rw=write bs=4k size=64m direct=0 fsync=2", "unproven"),
+        ("rw=randwrite bs=512 size=64m direct=1", "sound"),
+        ("rw=randwrite bs=4k size=64m direct=0 end_fsync=1", "sound"),
+    ],
+)
+def test_other_jobs_may_write_the_bytes_that_one_job_lacks(options: str, verdict: Verdict) -> None:
+    """On ext4, one job wrote 16 MiB to 1 MiB of a file, and another wrote whole pages for 4 MiB of small blocks."""
+    over = ("rw=randwrite bs=4k size=1m io_size=16m norandommap=1 direct=0 end_fsync=1", 4_096, 4 * KIB)
+    case = _two_writers(over, (options, 8_192, 512), 20_000)
+    assert _verdicts(case, "bandwidth", "write_bandwidth") == (verdict, verdict)
 
 
 @pytest.mark.parametrize(
