@@ -9,7 +9,7 @@ from poolproof.rules.flow import account, bytes_prove, reads_as_filled
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
 from poolproof.rules.overwritten import hidden_share
 from poolproof.rules.proof import may_lack_copies, measured_metrics, proves_metric, syncs_other_files
-from poolproof.rules.repeated_reads import hides_cached_reads, was_read_before
+from poolproof.rules.repeated_reads import are_read_ahead, hides_cached_reads, was_read_before
 from poolproof.rules.reported import Kind, may_be_ramp, parts
 from poolproof.rules.tolerances import FLUSHED, RAMP_END_S, REQUESTS_OF_EACH, percent
 from poolproof.units import format_count, format_number_of
@@ -34,6 +34,12 @@ _READ_BEFORE = (
     "pre_read=1 reads the files into RAM just before the job, and the disks' counters include these reads, so they "
     "cannot show where the job's own reads came from",
     "remove pre_read, or use direct=1",
+)
+
+_READ_AHEAD = (
+    "the kernel reads ahead of sequential reads, so a read may take only as long as a copy from RAM, although the "
+    "disks read all of the data",
+    f"{_DIRECT}, or compare the rates",
 )
 
 
@@ -81,7 +87,9 @@ def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
             "writes: whole pages, metadata, or data that did not shrink as expected",
             "use a larger size, or remove random_distribution and norandommap, so that each block is written once",
         )
-    return next(_reasons_of_ios(case, row.of), _IN_RAM)
+    return next(
+        _reasons_of_ios(case, row.of), _IN_RAM if row.of == "write" or not are_read_ahead(case) else _READ_AHEAD
+    )
 
 
 def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from poolproof.rules.earlier import different_blocks, has_no_map, is_skewed
 from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case
 from poolproof.rules.overwritten import hidden_share
-from poolproof.rules.repeated_reads import hides_cached_reads, was_read_before
+from poolproof.rules.repeated_reads import are_read_ahead, hides_cached_reads, was_read_before
 from poolproof.rules.reported import ReportedDirection, parts, remembered
 from poolproof.rules.tolerances import FLUSHED, STORED_BY_SYNCS
 from poolproof.rules.write_coverage import writes_reach_disks, writes_wait_for_disks
@@ -110,7 +110,11 @@ def _writes(case: Case) -> bool:
 
 
 def _latency(case: Case) -> bool:
-    return _iops(case) and writes_wait_for_disks(case)
+    return _iops(case) and writes_wait_for_disks(case) and not are_read_ahead(case)
+
+
+def _read_latency(case: Case) -> bool:
+    return _reads(case) and not are_read_ahead(case)
 
 
 def _syncs(case: Case) -> bool:
@@ -167,7 +171,7 @@ _PROOFS_OF_RATES: Mapping[tuple[Of, Unit], Callable[[Case], bool]] = {
 _PROOFS: Mapping[MetricId, Callable[[Case], bool]] = {
     **{row.id: _PROOFS_OF_RATES.get((row.of, row.unit), lambda _case: False) for row in METRICS if row.is_rate},
     **dict.fromkeys(LATENCIES_OF_BOTH, _latency),
-    **dict.fromkeys(READ_LATENCIES, _reads),
+    **dict.fromkeys(READ_LATENCIES, _read_latency),
     **dict.fromkeys(WRITE_LATENCIES, lambda case: _writes(case) and writes_wait_for_disks(case)),
     **dict.fromkeys(SYNCS, _syncs),
 }

@@ -1,4 +1,4 @@
-"""Determines whether a count of bytes can hide that RAM served sequential reads."""
+"""Determines whether RAM may have served sequential reads, although the counters show that the disks read the data."""
 
 import math
 from collections.abc import Iterator
@@ -35,6 +35,18 @@ def was_read_before(case: Case) -> bool:
     """
     return case.cold and any(
         job.reads and fio_job(job).flag("pre_read") and may_end_in_ram(job, case.target) for job in case.jobs
+    )
+
+
+def are_read_ahead(case: Case) -> bool:
+    """True if readahead may have loaded the data of sequential reads before fio asked for it.
+
+    The disks then do all the work, but a read may take only as long as a copy from RAM, for example if a job pauses
+    between its reads (thinktime, rate).
+    """
+    return case.cold and any(
+        job.reads and (not job.is_random or job.random_share < 1) and may_end_in_ram(job, case.target)
+        for job in case.jobs
     )
 
 

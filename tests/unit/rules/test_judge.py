@@ -148,7 +148,8 @@ def test_an_account_in_order_clears_a_suspicion_in_the_job() -> None:
     result = said(read=direction(GIB, 10.0))
     assert judge(Case(pitfall, result, None, EXT4)).verdict == "suspect"
     proven = judge(Case(pitfall, result, counted(read=(GIB, GIB)), EXT4))
-    assert (proven.verdict, proven.findings) == ("sound", ())
+    assert (proven.verdict, proven.verdicts["p99"]) == ("sound", "unproven")
+    assert [finding.rule for finding in proven.findings] == ["missing-proof"]
 
 
 def test_a_pitfall_that_does_not_change_the_bytes_becomes_a_note() -> None:
