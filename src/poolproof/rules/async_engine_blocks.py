@@ -19,7 +19,7 @@ from poolproof.rules.model import (
     zfs_issue,
     zfs_source,
 )
-from poolproof.rules.path import is_zfs
+from poolproof.rules.path import is_zfs, is_zvol
 from poolproof.rules.proof import LATENCIES, LATENCIES_WITH_READS, LATENCIES_WITH_WRITES
 from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_duration
@@ -37,19 +37,24 @@ def _blocks(case: Case, job: LoadPart) -> bool:
     engine = fio_job(job).engine
     buffered = engine == "libaio" and not job.direct
     # io_uring passes I/O that would block to worker threads, so it reaches its queue depth even on ZFS
-    on_zfs = engine == "libaio" and is_zfs(case.target)
+    on_zfs = engine == "libaio" and _is_dataset(case)
     return job.depth > 1 and (job.reads or job.writes) and (buffered or on_zfs)
+
+
+def _is_dataset(case: Case) -> bool:
+    """True if the target is a dataset of ZFS. A zvol queues its I/O for a thread of its own."""
+    return is_zfs(case.target) and not is_zvol(case.target)
 
 
 def _in_job(case: Case) -> Findings:
     if jobs := [job for job in case.jobs if _blocks(case, job)]:
         on_zfs, buffered = "ZFS has no asynchronous path for libaio", "libaio is asynchronous only with direct=1"
         yield suspects(
-            f"{case.who(jobs)} sets iodepth={jobs[0].depth}, but {on_zfs if is_zfs(case.target) else buffered}: "
+            f"{case.who(jobs)} sets iodepth={jobs[0].depth}, but {on_zfs if _is_dataset(case) else buffered}: "
             "submission blocks until the I/O is done, so the depth is 1 and the latencies include the time spent "
             "waiting for the whole queue",
             weight=55,
-            fix=_ON_ZFS if is_zfs(case.target) else "set direct=1 (libaio queues only direct I/O), or use io_uring",
+            fix=_ON_ZFS if _is_dataset(case) else "set direct=1 (libaio queues only direct I/O), or use io_uring",
             metrics=LATENCIES if case.outcome is not None and _only_fills_the_cache(jobs) else (),
         )
 
@@ -112,7 +117,7 @@ def _one_at_a_time(job: LoadPart) -> str:
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
     """Return changes that set direct=1, because libaio is asynchronous only with direct I/O.
 
-    If direct I/O is impossible, because the target is ZFS or the block size is unsuitable, they set iodepth=1 instead.
+    If direct I/O has no use, because the target is ZFS or the block size is unsuitable, they set iodepth=1 instead.
     """
     takes_direct = not is_zfs(case.target) and job.block_bytes % _SECTOR == 0
     return {"buffered": None, "direct": "1"} if takes_direct else {"iodepth": "1"}
@@ -121,15 +126,16 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="An asynchronous engine that blocks",
     wrong=(
-        "libaio performs buffered I/O (and, on ZFS, all I/O) during submission, one I/O at a time, regardless of "
-        "iodepth. io_uring passes this I/O to worker threads instead. fio's percentiles are those of the completion "
-        "latency, which begins after the submission, so they leave out most of the time that such an I/O takes."
+        "libaio performs buffered I/O (and, on datasets of ZFS, all I/O) during submission, one I/O at a time, "
+        "regardless of iodepth. io_uring passes this I/O to worker threads instead. fio's percentiles are those of the "
+        "completion latency, which begins after the submission, so they leave out most of the time that such an I/O "
+        "takes."
     ),
     shows=(
-        "In a job: the engine is libaio, iodepth is above 1, and the I/O is buffered or the target is ZFS. In a "
-        "result: the mean submission latency is about the mean latency divided by iodepth, or, with percentiles of the "
-        "completion latency, at least half of the mean latency. fio's histogram of queue depths does not show this "
-        "problem."
+        "In a job: the engine is libaio, iodepth is above 1, and the I/O is buffered or the target is a dataset of "
+        "ZFS. Direct I/O on zvols is not reported, because a zvol queues it. In a result: the mean submission latency "
+        "is about the mean latency divided by iodepth, or, with percentiles of the completion latency, at least half "
+        "of the mean latency. fio's histogram of queue depths does not show this problem."
     ),
     error=(
         "The latency is too high by a factor of iodepth, and the IOPS are too low. Measured: a mean slat of 27.3 µs, "
@@ -143,6 +149,7 @@ RULE = Rule(
         linux_source("6.12", "fs/aio.c", "io_submit_one"),
         linux_source("6.12", "io_uring/io_uring.c", "io_queue_iowq"),
         zfs_source("2.3.0", "module/os/linux/zfs/zpl_file.c", "zpl_iter_read"),
+        zfs_source("2.3.0", "module/os/linux/zfs/zvol_os.c", "zvol_request_impl (queues the I/O of zvols)"),
         zfs_issue(10018),
         fio_source("3.42", "engines/libaio.c", "fio_libaio_queued (the completion latency begins after io_submit)"),
         fio_issue(1863),

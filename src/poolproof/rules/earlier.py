@@ -15,6 +15,13 @@ MANY_PASSES = 3
 """The number of passes after which random writes that may repeat blocks leave only 1/e³ = 5% of them unwritten."""
 
 
+_Reached = Mapping[str, Mapping[str, Sequence[tuple[float, float]]]]
+"""The extents of a job as (start, end) pairs, keyed by file and scale, and sorted by start.
+
+`end` is the largest end among this extent and those before it.
+"""
+
+
 def before(case: Case, job: LoadPart) -> tuple[LoadPart, ...]:
     """Return the jobs that ended before this job started, in previous runs and in earlier phases of its own run."""
     found = [part for load in case.earlier for part in load.parts]
@@ -43,8 +50,18 @@ def prepared_by(job: LoadPart, paths: Mapping[str, str]) -> str | None:
 
 
 def was_filled(case: Case, job: LoadPart) -> bool:
-    """True if a single earlier job wrote or laid out every byte of the files that this job accesses."""
-    return any(_fills(part) and _covers(part, job) for part in _touching(case, job))
+    """True if earlier jobs wrote or laid out every byte that this job accesses.
+
+    For each extent, a single earlier job must have done so. Files that no earlier job accessed are left out if there
+    are others, because fio lays them out when it first reads them.
+    """
+    touching = list(_touching(case, job))
+    reached = [_reached(part) for part in touching if _fills(part)]
+    files = {extent.file for part in touching for extent in part.extents}
+    extents = {extent for extent in job.extents if extent.file in files}
+    return bool(extents) and all(
+        any(_is_covered(each.get(extent.file, {}), extent) for each in reached) for extent in extents
+    )
 
 
 def _touching(case: Case, job: LoadPart) -> Iterator[LoadPart]:
@@ -131,23 +148,18 @@ def writes_again(part: LoadPart) -> bool:
     return part.time_based and not is_skewed(part)
 
 
-def _covers(part: LoadPart, job: LoadPart) -> bool:
-    """True if the extents of the earlier job `part` cover every extent of `job`.
-
-    If two extents are in different units (their scales differ), only their starts are compared.
-    """
+def _reached(part: LoadPart) -> _Reached:
     reached: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for other in sorted(set(part.extents), key=lambda extent: extent.start):
         ends = reached.setdefault(other.file, {}).setdefault(other.scale, [])
         ends.append((other.start, max(other.end, ends[-1][1] if ends else 0.0)))
-    return all(_is_covered(reached.get(extent.file, {}), extent) for extent in set(job.extents))
+    return reached
 
 
 def _is_covered(reached: Mapping[str, Sequence[tuple[float, float]]], extent: Extent) -> bool:
-    """True if the earlier job's extents cover the whole extent.
+    """True if the earlier job's extents cover the whole extent. `reached`: those extents in the same file.
 
-    `reached`: maps each scale to (start, end) pairs, one for each extent of the earlier job, sorted by start. `end` is
-    the largest end among this extent and those before it.
+    If two extents are in different units (their scales differ), only their starts are compared.
     """
     for scale, ends in reached.items():
         at = bisect_right(ends, (extent.start, inf))

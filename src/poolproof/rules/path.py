@@ -25,6 +25,11 @@ def is_zfs(target: Target | None) -> bool:
     return target is not None and (target.zfs is not None or target.file_system in ("zfs", "zvol"))
 
 
+def is_zvol(target: Target | None) -> bool:
+    """True if the files are on a zvol, directly or through another file system on it."""
+    return target is not None and (target.file_system == "zvol" or (target.zfs is not None and target.zfs.is_zvol))
+
+
 def release_of(zfs: ZfsFacts | None) -> tuple[int, int, int] | None:
     """Return the OpenZFS release, e.g. (2, 3, 1), or None if unknown. A missing third number counts as 0."""
     found = _RELEASE.search(zfs.version or "") if zfs else None
@@ -75,7 +80,7 @@ def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:
     zfs, release = (target.zfs, release_of(target.zfs)) if target else (None, None)
     if target is None or zfs is None or release is None or not job.direct:
         return False
-    if zfs.is_zvol or target.file_system == "zvol" or zfs.direct == "disabled":
+    if is_zvol(target) or zfs.direct == "disabled":
         return False
     if release < _HONOURS_DIRECT:
         return False

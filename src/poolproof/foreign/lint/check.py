@@ -56,10 +56,13 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
     found: dict[_Place, list[_Found]] = {}
     spans = loop_spans(runs[0].values, source.text)
     called: dict[int, set[int]] = {}
+    first = runs[0]
     for number, run in enumerate(runs):
+        if run.starts_over:
+            first, history = run, History(source.text, source.prepared)
         history.begin(run.values)
         for place, unit in enumerate(run.units):
-            if number and _is_outside(unit, spans) and unit.jobs == _at(runs[0].units, place):
+            if run is not first and _is_outside(unit, spans) and unit.jobs == _at(first.units, place):
                 continue
             before = history.before(unit)
             called.setdefault(unit.line, set()).add(unit.called_at)

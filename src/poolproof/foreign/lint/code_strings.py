@@ -3,6 +3,7 @@
 Values that the program computes become unknown values (`${path}`).
 """
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,7 @@ BLANKS = r"\s{0,99}+"
 WINDOW = 8000
 """The number of characters before and after a string in which the program may change it."""
 
+_PREFIX = re.compile(r"(?<![\w\"'])[fFrRbBuU]{1,2}(?=\"\"\"|''')")
 _PLACEHOLDER = re.compile(r"\{(?P<name>\w{1,60})[^{}]*\}|%[-\d.]*[sdvi](?!\w+%)")
 _COMMAND = re.compile(
     rf"{BLANKS}(?:[\w./=-]{{1,40}}+\s{{1,99}}+){{0,6}}?(?:[^\s/]{{0,80}}+/){{0,12}}+fio(?:\.exe)?\s+-"
@@ -50,6 +52,7 @@ _LOOKBACK = 80
 _SET = re.compile(r"(?<![\w.])([A-Za-z_]\w{0,40})[ \t]{0,9}[+:.]?=(?!=)")
 _LONGEST_OPTIONS = 1000
 _MOST_REPLACED = 20
+_MOST_USES = 16
 _ENDS_STATEMENT = re.compile(r"[ \t]{0,9}(?:%[ \t]{0,9}[\w.]{1,60}[ \t]{0,9})?[;)]?[ \t]{0,9}(?:#[^\n]*)?(?:\n|$)")
 
 
@@ -78,6 +81,11 @@ def commands_in(text: str) -> Iterator[YamlItem]:
     for each in _commands(text):
         line, counted = line + text.count("\n", counted, each.start), each.start
         yield YamlItem(each.command, line)
+
+
+def without_prefixes(text: str) -> str:
+    """Replace the prefix of each string in three quotes (`f'''fio …'''`) with spaces."""
+    return _PREFIX.sub(lambda found: " " * len(found[0]), text)
 
 
 def without_commands(text: str) -> str:
@@ -126,6 +134,10 @@ def _commands(text: str) -> Iterator[_CommandText]:
             continue
         command = _BEGUN.sub(lambda each: options.get(each["name"], each[0]), command, count=_MOST_REPLACED)
         assigned = _ASSIGNED.search(before)
+        later = list(_formatted_later(command, assigned["name"], text, end)) if assigned is not None else []
+        if later:
+            yield from (_CommandText(start, end, each) for each in later)
+            continue
         if assigned is not None and not _NAME_OPTION.search(command):  # base = "fio --direct=1"
             begun[assigned["name"]] = command
         elif found["prefix"] or end > found.end() or name or is_continued:
@@ -143,6 +155,17 @@ def _options_in(text: str) -> Mapping[str, str]:
         if name is not None and value.startswith("-") and len(value) <= _LONGEST_OPTIONS and is_whole:
             found[name["name"]] = value
     return {name: value for name, value in found.items() if times[name] == 1}
+
+
+def _formatted_later(command: str, name: str, text: str, end: int) -> Iterator[str]:
+    """Yield the command with each list of arguments that the program puts into it later (`cmd % (path, size)`)."""
+    if not (_UNNAMED.search(command) or _BRACES.search(command)):
+        return
+    uses = re.finditer(rf"(?<![\w.]){name}(?=\s?%|\.format\()", text[end : end + WINDOW])
+    for use in itertools.islice(uses, _MOST_USES):
+        filled, _ = _formatted(command, text, end + use.end())
+        if filled != command:
+            yield filled
 
 
 def _formatted(command: str, text: str, end: int) -> tuple[str, int]:

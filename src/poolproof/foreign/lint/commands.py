@@ -5,24 +5,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
+from poolproof.foreign.lint.branch_choices import live_texts
 from poolproof.foreign.lint.code_job_files import job_files_in
 from poolproof.foreign.lint.code_lists import code_lists_in
-from poolproof.foreign.lint.code_strings import commands_in, unknown, without_commands
+from poolproof.foreign.lint.code_strings import commands_in, unknown, without_commands, without_prefixes
+from poolproof.foreign.lint.code_tables import option_tables_in
 from poolproof.foreign.lint.container_entrypoint import place_of_image
 from poolproof.foreign.lint.fio_command import read_fio_call
 from poolproof.foreign.lint.function_calls import calls_of, functions_in
 from poolproof.foreign.lint.hidden_commands import option_strings, with_hidden_commands
-from poolproof.foreign.lint.jobfiles import has_fio_options, inherited
+from poolproof.foreign.lint.jobfiles import has_fio_options, inherited, on_line
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
 from poolproof.foreign.lint.runners import PLACES, places_in, reads_commands, run_by
+from poolproof.foreign.lint.script_branches import without_dead_branches
 from poolproof.foreign.lint.script_values import (
     RUNS_FIO,
     alternative_options,
     is_definition,
     known_variables,
     loop_values,
-    runs_of,
 )
 from poolproof.foreign.lint.shell_words import HereDocument, Script, ShellWord, key_without_default, read_script
 from poolproof.foreign.lint.shown_files import shown_files
@@ -52,6 +54,7 @@ _SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has already parsed these
 _EXPORTED = re.compile(
     r"\b(?:export|declare -x)\s+(?P<names>[^\n;&|]*)|\b(?P<name>\w+)=\S{0,200}+[ \t][^\n;|&]{0,300}\bfio\s"
 )
+_EVALUATES = re.compile(r"\beval\s+\"?\$|=[\"']fio\s")
 _ARGUMENTS = frozenset({"name", "rw"})
 _OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+-")
 
@@ -75,11 +78,18 @@ def _runs_in(text: str, surroundings: JobEnvironment, *, takes_options: bool = F
         if "fio " in document.text and _is_script(document):
             loops = {**_loops_in(document, known_variables(document.text)), **loops}
     used = {name: values for name, values in loops.items() if re.search(rf"\$\{{?{name}\b", text)}
-    runs = tuple(runs_of(used)) if used else ({},)
-    most = _MOST_BOUND // len(runs)
     if takes_options and (options := tuple(_of_options(text))):
         return (LoopIteration({}, options),)
-    return tuple(LoopIteration(values, _bound_units(text, surroundings, known, values, most)) for values in runs)
+    texts = live_texts(text, used)
+    most = _MOST_BOUND // len(texts)
+    return tuple(
+        LoopIteration(
+            live.shown,
+            _bound_units(live.text, surroundings, live.variables, live.values, most),
+            live.starts_over,
+        )
+        for live in texts
+    )
 
 
 def _bound_units(
@@ -95,17 +105,18 @@ def _bound_units(
     script = read_script(text, variables)
     for function in functions_in(text):
         inside = [unit for unit in units if function.line <= unit.line <= function.last_line]
-        calls = calls_of(function, text, script) if inside else ()
-        if not calls or len(calls) * len(inside) > most:
+        whole = text[function.start : function.end]
+        calls = calls_of(function, text, script) if inside or _EVALUATES.search(whole) else ()
+        if not calls or len(calls) * max(1, len(inside)) > most:
             continue
-        most -= len(calls) * len(inside)
+        most -= len(calls) * max(1, len(inside))
         units = [unit for unit in units if not function.line <= unit.line <= function.last_line]
-        body = text[function.start : function.end]
         for call in calls:
-            local = known_variables(body, call.arguments)
-            is_set = {name for name in known if name[0].isdecimal() or key_without_default(name) in local}
+            body = without_dead_branches(whole, {**known, **values, **call.arguments})
+            set_inside = known_variables(body, call.arguments)
+            is_set = {name for name in known if name[0].isdecimal() or key_without_default(name) in set_inside}
             outer = {name: value for name, value in known.items() if name not in is_set}
-            bound = {**outer, **local, **values, **call.arguments}
+            bound = known_variables(body, {**outer, **values, **call.arguments})
             found = _units(body, surroundings, bound, start=function.start, line=function.line)
             runs_at = call.line if len(found) == 1 else 0  # several calls keep their order
             units += (replace(unit, called_at=call.line, runs_at=unit.runs_at or runs_at) for unit in found)
@@ -114,6 +125,7 @@ def _bound_units(
 
 def units_of(text: str, surroundings: JobEnvironment) -> tuple[FioCall, ...]:
     """Return the script's fio calls that can be checked, and the job files that the script or its YAML contains."""
+    text = without_dead_branches(text, known_variables(text))
     found = _units(text, surroundings, known_variables(text))
     if found or not _FIO_IN_NAME.search(text):
         return found
@@ -124,7 +136,7 @@ def units_of(text: str, surroundings: JobEnvironment) -> tuple[FioCall, ...]:
 def _units(
     text: str, surroundings: JobEnvironment, variables: Mapping[str, str], *, start: int = 0, line: int = 1
 ) -> tuple[FioCall, ...]:
-    plain = without_windows_path(without_commands(without_lists(text)))
+    plain = without_prefixes(without_windows_path(without_commands(without_lists(text))))
     script = read_script(plain, variables, start=start, line=line)
     calls = tuple(_of_commands(script, variables, places_in(text), 0))
     units = list(calls)
@@ -184,6 +196,8 @@ def _in_code(text: str, variables: Mapping[str, str], above: int) -> Iterator[Fi
         values = (_NAME.sub(lambda found: variables.get(found[1], found[0]), item.text) for item in each.items)
         words = [ShellWord(v, 0, 0, above + item.line) for v, item in zip(values, each.items, strict=True)]
         yield from (replace(call, ends_after=call.ends_after or each.ends_after) for call in _of_list(words))
+    for items in option_tables_in(text):
+        yield from _of_list([ShellWord(item.text, 0, 0, above + item.line) for item in items])
     for command in commands_in(text):
         yield from _of_quoted(ShellWord(command.text, 0, 0, above + command.line), variables, PLACES, 0)
 
@@ -368,9 +382,7 @@ def _printed_job_file(words: Sequence[ShellWord], surroundings: JobEnvironment) 
         # the job file's line numbers are those of the script
         yield unit
         return
-    line = given[0].line
-    jobs = tuple(replace(job, line=line, lines=dict.fromkeys(job.lines, line)) for job in unit.jobs)
-    yield replace(unit, jobs=jobs, problems=tuple(replace(each, line=line) for each in unit.problems))
+    yield on_line(unit, given[0].line)
 
 
 def _of_quoted(

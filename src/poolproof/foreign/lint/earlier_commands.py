@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from poolproof.foreign.dropped_caches import drops_caches, drops_clean_pages, syncs
 from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.prepared_files import PreparedFile, State
+from poolproof.foreign.lint.variables import with_paths
+from poolproof.load.fio.job import Jobs
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load, LoadPart
 from poolproof.rules.earlier import only_creates
@@ -22,6 +24,7 @@ _CALL = re.compile(r"(?:^|[;&|(]|\b(?:do|then|else)\b)[ \t]{0,99}(?P<name>[\w-]{
 _LOOP = r"\bfor\s+{name}\s+in\b"
 _LOOPS = re.compile(r"^[ \t]*(?:for|while|until)\b", re.MULTILINE)
 _EMPTIES_ARC = re.compile(r"\bzpool\s+export\b|\breboot\b")
+_VARIABLE = re.compile(r"\$\{?(?P<name>\w+)")
 _DONE = re.compile(r"^[ \t]*done\b", re.MULTILINE)
 
 _Lines = Sequence[tuple[int, str]]
@@ -31,7 +34,8 @@ _Lines = Sequence[tuple[int, str]]
 class Before:
     """The history before a fio call.
 
-    `loads`: the earlier loads, oldest first.
+    `loads`: the earlier loads, oldest first. `jobs`: the jobs of each of them, or nothing if their unknown paths may
+    have changed since.
     `drops_caches`: True if the caches were dropped after the last write, including the written data.
     `drops_only_clean`: True if the written data was still dirty when the caches were dropped, so that it stayed in RAM.
     `drops_each_time`: True if the caches were dropped after the last fio call, each time that the script gets to this
@@ -50,6 +54,7 @@ class Before:
     """
 
     loads: tuple[Load, ...] = ()
+    jobs: tuple[Jobs, ...] = ()
     drops_caches: bool = False
     drops_only_clean: bool = False
     drops_each_time: bool = False
@@ -61,6 +66,16 @@ class Before:
     snapshot: str = ""
     was_read: frozenset[str] = frozenset()
     cached_loops: frozenset[str] = frozenset()
+
+    def loads_with(self, renamed: Mapping[str, str]) -> tuple[Load, ...]:
+        """Return the earlier loads with other paths. `renamed`: the new paths, keyed by the unknown ones."""
+        if not renamed:
+            return self.loads
+        others = (with_paths(jobs, renamed) for jobs in self.jobs)
+        return tuple(
+            load if other == jobs else load_of(other)
+            for load, jobs, other in zip(self.loads, self.jobs, others, strict=True)
+        )
 
 
 NOTHING_BEFORE = Before()
@@ -80,6 +95,7 @@ class History:
         self._empties_arc = {number for number, line in lines if _EMPTIES_ARC.search(line)}
         self._syncs = [number for number, line in lines if syncs(line)]
         self._loads: list[Load] = []
+        self._jobs: list[Jobs] = []
         self._last_write = 0
         self._last_call = 0
         self._is_dirty = False
@@ -109,6 +125,7 @@ class History:
         created = [at for at, each in enumerate(prepared) if each.state == "from a snapshot"]
         return Before(
             tuple(self._loads[-_MOST_LOADS:]),
+            tuple(self._jobs[-_MOST_LOADS:]),
             dropped,
             bool(drops) and not dropped,
             any(self._drops_each_time(line, at) for line in drops),
@@ -148,11 +165,20 @@ class History:
         if unit.jobs:
             load = load_of(unit.jobs)
             self._loads.append(load)
+            self._jobs.append(unit.jobs if self._keeps_paths(unit.jobs) else ())
             self._last_call = unit.runs_at or unit.line
             if any(part.writes and not only_creates(part) for part in load.parts):
                 self._last_write = unit.runs_at or unit.line
                 self._repeats = None
                 self._is_dirty = any(map(_leaves_dirty, load.parts))
+
+    def _keeps_paths(self, jobs: Jobs) -> bool:
+        """True if unknown paths of the jobs are the same everywhere: the script sets each variable at most once."""
+        paths = " ".join(job.options.get(name, "") for job in jobs for name in ("filename", "directory"))
+        names = [found["name"] for found in _VARIABLE.finditer(paths)]
+        if any(name.isdecimal() for name in names) and function_bodies(self._text):
+            return False
+        return all(len(re.findall(rf"(?<![\w$]){name}=|\bfor\s+{name}\s", self._text)) <= 1 for name in names)
 
 
 def _calls(text: str, lines: _Lines) -> Iterator[tuple[int, str]]:

@@ -12,27 +12,36 @@ _PRE = re.compile(r"<(pre)\b[^<>]*>", re.IGNORECASE)
 _CODE = re.compile(r"<(code|samp|kbd|tt)\b[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.DOTALL)
 _BREAK = re.compile(r"<br\s*/?>[ \t]*(?P<end>\n?)", re.IGNORECASE)
+_CONTINUED = re.compile(  # by a backslash, or because the next line begins with an option
+    r"[ \t]*\\[ \t]*<br\s*/?>[ \t]*(?!\n)|(?<=\S)[ \t]*<br\s*/?>[ \t]*(?=--?[a-z])", re.IGNORECASE
+)
 _SUFFIXES = (".html", ".htm", ".xhtml")
 _TEXT_WITH_HTML = (".md", ".markdown", ".mdx")
+_STARTS = re.compile(r"\s*<(?:!doctype html|html|head|body|article|section|main|div|p|h[1-6]|pre|ul|ol|table)\b", re.I)
 
 
 @dataclass(frozen=True)
 class HtmlBlock:
-    """The text of a `<pre>` element and its first line."""
+    """The text of a `<pre>` element and its first line.
+
+    `is_on_one_line`: True if `<br>` ends its lines, so that they are one line of the source.
+    """
 
     text: str
     line: int
+    is_on_one_line: bool
 
 
 def has_html_code(name: str, text: str) -> bool:
     """True if the text is HTML, or Markdown with `<pre>` elements."""
-    is_html = name.lower().endswith(_SUFFIXES) or text[:200].lstrip().lower().startswith(("<!doctype html", "<html"))
+    is_html = name.lower().endswith(_SUFFIXES) or _STARTS.match(text) is not None
     return is_html or (name.lower().endswith(_TEXT_WITH_HTML) and any(_elements(text, _PRE)))
 
 
 def html_blocks(text: str) -> Iterator[HtmlBlock]:
     for start, end in _elements(text, _PRE):
-        yield HtmlBlock(_plain(text[start:end]), text.count("\n", 0, start) + 1)
+        is_on_one_line = _ends_lines(text[start:end])
+        yield HtmlBlock(_plain(text[start:end], "\n"), text.count("\n", 0, start) + 1, is_on_one_line)
 
 
 def commands_of_html(name: str, text: str) -> str:
@@ -67,8 +76,18 @@ def _line_breaks(text: str) -> str:
     return "\n" * text.count("\n")
 
 
-def _plain(code: str) -> str:
-    """Return the text of an element. It is empty if its lines are not lines of the source, because `<br>` ends them."""
-    if any(not each["end"] for each in _BREAK.finditer(code)):
-        return _line_breaks(code)
+def _ends_lines(code: str) -> bool:
+    """True if `<br>` ends a line of the element that is not a line of the source."""
+    return any(not each["end"] for each in _BREAK.finditer(code))
+
+
+def _plain(code: str, end_of_line: str = " ; ") -> str:
+    """Return the text of an element.
+
+    `end_of_line`: what replaces a `<br>` that does not end a line of the source. By default, the commands of all of
+    these lines stay on the line of the source.
+    """
+    if _ends_lines(code):
+        code = _CONTINUED.sub(" ", code) if end_of_line != "\n" else code
+        code = _BREAK.sub(lambda found: found["end"] or end_of_line, code)
     return html.unescape(_TAG.sub(lambda tag: _line_breaks(tag[0]), _BREAK.sub("\n", code)))

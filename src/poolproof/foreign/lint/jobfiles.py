@@ -90,6 +90,12 @@ def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, sta
     return FioCall("job file", first_line, jobs, read.problems, sections=placed, defaults=read.shared)
 
 
+def on_line(unit: FioCall, line: int) -> FioCall:
+    """Return the job file as if all of it were on one line."""
+    jobs = tuple(replace(job, line=line, lines=dict.fromkeys(job.lines, line)) for job in unit.jobs)
+    return replace(unit, jobs=jobs, problems=tuple(replace(each, line=line) for each in unit.problems))
+
+
 def inherited(surroundings: JobEnvironment, call: FioCall) -> JobEnvironment:
     """Return the inputs of a job file that a command runs."""
     return replace(surroundings, defaults=call.defaults, only=call.only)

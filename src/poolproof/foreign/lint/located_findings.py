@@ -1,14 +1,14 @@
 """The rules' findings for one fio call, each with its line and the jobs that cause it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.foreign.lint.earlier_commands import NOTHING_BEFORE, Before
 from poolproof.foreign.lint.job_groups import JobGroup
 from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.time_limit import exceeds_limit, time_limit_of
-from poolproof.foreign.lint.variables import possible_jobs, unknown_in
-from poolproof.load.fio.job import Job
+from poolproof.foreign.lint.variables import possible_jobs, renamed_paths, unknown_in
+from poolproof.load.fio.job import Job, Jobs
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load
 from poolproof.rules.model import EFFECTS, Case, Changes, Finding, Rule
@@ -33,24 +33,26 @@ def locate_findings(
     for group in groups:
         jobs = tuple(unit.jobs[place] for place in group.jobs)
         possible = possible_jobs(jobs, has_unknown_words=bool(unit.unknown_words))
-        cases = [
-            Case(
-                load_of(filled),
-                evidence=group.evidence,
-                target=group.target,
-                earlier=before.loads,
-                drops_caches=before.drops_caches,
-                drops_only_clean=before.drops_only_clean,
-                drops_each_time=before.drops_each_time,
-                empties_arc_each_time=before.empties_arc_each_time,
-                empty=before.empty,
-                zeros=before.zeros,
-            )
-            for filled in possible
-        ]
+        cases = [_case(group, filled, before, renamed_paths(jobs, filled)) for filled in possible]
         for rule in all_rules():
             found += _of_rule(unit, group, rule, cases)
     return tuple(sorted(found, key=lambda each: each.line))
+
+
+def _case(group: JobGroup, jobs: Jobs, before: Before, renamed: Mapping[str, str]) -> Case:
+    """Return the case of these jobs. `renamed`: the paths that the jobs have in place of unknown ones."""
+    return Case(
+        load_of(jobs),
+        evidence=group.evidence,
+        target=group.target,
+        earlier=before.loads_with(renamed),
+        drops_caches=before.drops_caches,
+        drops_only_clean=before.drops_only_clean,
+        drops_each_time=before.drops_each_time,
+        empties_arc_each_time=before.empties_arc_each_time,
+        empty={renamed.get(path, path): program for path, program in before.empty.items()},
+        zeros={renamed.get(path, path): program for path, program in before.zeros.items()},
+    )
 
 
 def _of_rule(unit: FioCall, group: JobGroup, rule: Rule, cases: Sequence[Case]) -> Iterator[LocatedFinding]:

@@ -3,8 +3,9 @@
 Apostrophes in prose (`Don't do this`) are not shell quotes, and the `>` before a quoted line is not a redirection.
 """
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)")
@@ -13,6 +14,9 @@ _FENCED = re.compile(
 )
 _QUOTATION = re.compile(r"(?:^>(?:[ >].*)?\n){2,}", re.MULTILINE)
 _MARKS = re.compile(r"^[> ]+", re.MULTILINE)
+_PROMPT = re.compile(r"^([ \t]*)#(?=[ \t]+(?:sudo[ \t]+)?fio[ \t]+--?[a-z])")
+_FIO = re.compile(r"[ \t]*(?:sudo[ \t]+)?fio[ \t]")
+_OF_SESSIONS = ("", "console", "shell-session", "text", "terminal")
 _QUOTES = str.maketrans("'\"", "  ")
 
 
@@ -30,8 +34,9 @@ def fenced_texts(text: str) -> Iterator[FencedText]:
         yield FencedText(found["text"], found.start("text"), text.count("\n", 0, found.start("text")) + 1)
 
 
-def is_markdown(name: str) -> bool:
-    return name.lower().endswith((".md", ".markdown", ".mdx", ".rst"))
+def is_markdown(name: str, text: str = "") -> bool:
+    """True if the file name is that of Markdown or reStructuredText, or if the text has fences."""
+    return name.lower().endswith((".md", ".markdown", ".mdx", ".rst")) or _FENCED.search(text) is not None
 
 
 def without_quote_marks(text: str) -> str:
@@ -47,11 +52,23 @@ def without_quotes_in_prose(text: str) -> str:
     lines = text.split("\n")
     is_restructured = any(line.endswith("::") or line.lstrip().startswith(".. code") for line in lines)
     indented = () if any(map(_FENCE.match, lines)) else ("  " if is_restructured else "    ", "\t")
-    found, is_code = [], False
-    for line in lines:
-        if _FENCE.match(line):
+    found, is_code, has_prompts = [], False, False
+    for number, line in enumerate(lines):
+        if fence := _FENCE.match(line):
             is_code = not is_code
+            has_prompts = is_code and _is_session(line[fence.end() :], lines[number + 1 :])
             found.append(" " * len(line))
+        elif is_code or line.startswith(indented):
+            found.append(_PROMPT.sub(r"\1 ", line) if has_prompts else line)
         else:
-            found.append(line if is_code or line.startswith(indented) else line.translate(_QUOTES))
+            found.append(line.translate(_QUOTES))
     return "\n".join(found)
+
+
+def _is_session(language: str, lines: Sequence[str]) -> bool:
+    """True if `# fio` in a fence is a command after the prompt of root, and not a comment.
+
+    `language`: the word after the fence. `lines`: the lines after it.
+    """
+    inside = itertools.takewhile(lambda line: not _FENCE.match(line), lines)
+    return language.strip() in _OF_SESSIONS and not any(map(_FIO.match, inside))

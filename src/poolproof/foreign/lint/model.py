@@ -114,10 +114,15 @@ class FioCall:
 
 @dataclass(frozen=True)
 class LoopIteration:
-    """A script's fio calls for one combination of its loop variables' values. `values` is keyed by variable name."""
+    """A script's fio calls for one combination of its loop variables' values. `values` is keyed by variable name.
+
+    `starts_over`: True if the script would take other branches than in the previous combination. The two then exclude
+    each other.
+    """
 
     values: Mapping[str, str]
     units: tuple[FioCall, ...]
+    starts_over: bool = False
 
 
 @dataclass(frozen=True)

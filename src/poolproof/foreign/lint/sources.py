@@ -107,9 +107,10 @@ class Source:
             if jobfiles.has_fio_options(each.text)
         ]
         fenced += [
-            jobfiles.unit_of(each.text, self.surroundings, first_line=each.line)
+            jobfiles.on_line(unit, each.line) if each.is_on_one_line else unit
             for each in (html_blocks(self.text) if has_html_code(self.name, self.text) else ())
             if jobfiles.has_fio_options(each.text)
+            for unit in [jobfiles.unit_of(each.text, self.surroundings, first_line=each.line)]
         ]
         found = sorted([*units, *fenced], key=lambda unit: unit.runs_at or unit.line)
         if self._is_rewritten:
@@ -146,7 +147,7 @@ class Source:
         if is_fish(self.name, self.text):
             return as_posix(self.text)
         text = commands_of_html(self.name, self.text) if self._is_rewritten else self.text
-        text = without_quotes_in_prose(text) if is_markdown(self.name) else text
+        text = without_quotes_in_prose(text) if is_markdown(self.name, self.text) else text
         return without_quote_marks(text)
 
 

@@ -5,6 +5,7 @@ every value. If an entire argument is unknown, lint also tries additional option
 """
 
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -50,6 +51,9 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
         ("0", "1"),
     ),
 }  # fmt: skip
+_IN_FOLDER = re.compile(r"(?!/dev/)(?:\$\{?\w+\}?/[\w./-]*[A-Za-z]|[^$:]*\$\{?\w+\}?\.[A-Za-z])")
+"""Matches a path with variables that is probably not a device: `$DIR/file` or `$FILE.bin`."""
+
 _PATHS = frozenset({"filename", "directory"})
 _NUMBERS = ("0", "1", "1g")
 """The values to try for options that `_VALUES` does not list."""
@@ -78,7 +82,8 @@ def possible_jobs(jobs: Jobs, *, has_unknown_words: bool) -> Iterator[Jobs]:
     first = {name: _VALUES.get(name, _NUMBERS)[0] for name in names}
     yield _filled(jobs, first, {})
     for name in names:
-        for value in _VALUES.get(name, _NUMBERS)[1:]:
+        are_files = name == "filename" and all(_IN_FOLDER.match(job.options.get(name, "")) for job in jobs)
+        for value in _VALUES.get(name, _NUMBERS)[1:] if not are_files else ():
             yield _filled(jobs, {**first, name: value}, {})
     if has_unknown_words:
         yield from (_filled(jobs, first, more) for more in _POSSIBLE_OPTIONS)
@@ -86,18 +91,36 @@ def possible_jobs(jobs: Jobs, *, has_unknown_words: bool) -> Iterator[Jobs]:
 
 def _filled(jobs: Jobs, values: Mapping[str, str], more: Mapping[str, str]) -> Jobs:
     filled = []
-    paths: list[str] = []
     for job in jobs:
         unknown = unknown_in(job)
         options = {name: values[name] if name in unknown else value for name, value in job.options.items()}
         for name in unknown.keys() & _PATHS:
-            if job.options[name] not in paths:
-                paths.append(job.options[name])
-            options[name] += _suffix(paths.index(job.options[name]))
+            options[name] += _suffix(job.options[name])
         filled.append(replace(job, options={**options, **more}) if unknown or more else job)
     return tuple(filled)
 
 
-def _suffix(number: int) -> str:
+def renamed_paths(jobs: Jobs, filled: Jobs) -> Mapping[str, str]:
+    """Return the paths that `possible_jobs` put into `filled`, keyed by the unknown paths of `jobs`."""
+    return {
+        job.options[name]: other.options[name]
+        for job, other in zip(jobs, filled, strict=True)
+        for name in unknown_in(job).keys() & _PATHS
+    }
+
+
+def with_paths(jobs: Jobs, renamed: Mapping[str, str]) -> Jobs:
+    """Return the jobs with other paths. `renamed`: the new paths, keyed by the old ones."""
+    return tuple(
+        replace(job, options={n: renamed.get(v, v) if n in _PATHS else v for n, v in job.options.items()})
+        for job in jobs
+    )
+
+
+def _suffix(path: str) -> str:
     """Return a suffix that makes the paths in different variables differ, for files and for devices (`/dev/sdza`)."""
-    return chr(ord("a") + (number - 1) % 26) * ((number + 25) // 26)
+    number, letters = zlib.crc32(path.encode()), ""
+    while number:
+        number, letter = divmod(number, 26)
+        letters += chr(ord("a") + letter)
+    return letters

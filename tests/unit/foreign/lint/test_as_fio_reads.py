@@ -221,3 +221,11 @@ def test_a_range_in_bs(option: str, is_misread: bool) -> None:
     """fio 3.33 starts bs=64k-2M with `(R) 64.0KiB-64.0KiB, (W) 2048KiB-2048KiB`."""
     found = _found(f"fio --name=a --rw=randread --size=1g --direct=1 --{option}\n", "misread-by-fio")
     assert bool(found) == is_misread
+
+
+def test_a_read_of_more_files_than_were_written() -> None:
+    """fio lays out the files that did not exist, and the first read laid out the other one."""
+    start = "fio --name=a --directory=/mnt --size=100g --bs=1m --direct=1 --time_based --runtime=60 --rw="
+    text = f"{start}read\n{start}write\n{start}read --numjobs=4\n"
+    assert "unwritten-read" not in rules(text, name="bench.sh")
+    assert "unwritten-read" in rules(f"{start}write\n{start}read --numjobs=4\n", name="bench.sh")

@@ -69,7 +69,7 @@ def _found(text: str, *, machine: bool = True, name: str = "job.sh") -> list[Dia
         "for d in /dev /srv; do cd $d; fio --name=a --rw=write --filename=vda; done",
         "cd /dev\nfio - <<EOF\n[a]\nrw=write\nfilename=vda\nEOF\n",
         "x=$(cd /dev; fio --name=a --rw=write --filename=vda)",
-        "cd /dev\nif true; then cd /srv; exit; else fio --name=a --rw=write --filename=vda; fi",
+        "cd /dev\nif test -d /srv; then cd /srv; exit; else fio --name=a --rw=write --filename=vda; fi",
         "[global]\nrw=write\nfilename_format=/dev/$jobname\n[vda]\n",
         "if [ $1 ]; then D=/dev/vda; else D=/dev/vda1; fi\nfio --name=a --rw=write --filename=$D",
         "wipe() { fio --name=a --rw=write --filename=$1; }\nwipe /dev/vda",

@@ -39,9 +39,20 @@ def test_prose_is_not_a_command() -> None:
     assert rules(f"<p>We don't run</p>\n<pre>{_COMMAND}</pre>\n", name="page.html") == {_UNSYNCED}
 
 
-def test_lines_that_are_not_lines_of_the_source_are_not_read() -> None:
-    job_file = "[w]<br>rw=write<br>size=4g<br>end_fsync=1<br>"
-    assert rules(f"<pre>{job_file}</pre>\n", name="page.html") == {"no-job"}
+@pytest.mark.parametrize("end", ["<br>", "<br/>", "<BR /> "])
+def test_lines_that_only_br_ends_are_on_the_line_of_the_source(end: str) -> None:
+    job_file = end.join(["[w]", "rw=write", "bs=1m", "size=4g", ""])
+    assert _lines(f"<p>x</p>\n<pre>{job_file}</pre>\n") == [2]
+    assert _lines(f"<p>x</p>\n<pre>{job_file}end_fsync=1{end}</pre>\n") == []
+    commands = f"lsblk{end}{_COMMAND} \\{end}--group_reporting{end}sync"
+    assert _lines(f"<p>x</p>\n<pre>{commands}</pre>\n") == [2]
+    assert _lines(f"<p>x</p>\n<pre>{commands.replace('--group_reporting', '--end_fsync=1')}</pre>\n") == []
+
+
+@pytest.mark.parametrize("start", ["<p>Run:</p>", "<div class='post'>", "<h2>fio</h2>\n"])
+def test_a_part_of_a_page_without_a_name(start: str) -> None:
+    text = f"{start}<pre>{_COMMAND.replace('=', '<b>=</b>')}</pre>\n"
+    assert _lines(text, "-") == [start.count("\n") + 1]
 
 
 def test_html_is_not_changed_in_place() -> None:

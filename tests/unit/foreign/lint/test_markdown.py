@@ -69,3 +69,11 @@ def test_other_files_between_fences() -> None:
 def test_a_line_that_explains_an_option_is_not_part_of_the_command(line: str) -> None:
     text = f"fio --name=a --rw=write --bs=1m --size=8g\n{line}\n"
     assert said(text, name="doc.txt") == [(1, "warning", "write-without-sync")]
+
+
+@pytest.mark.parametrize("name", ["issue.md", "-"])
+def test_the_prompt_of_root_in_a_fence(name: str) -> None:
+    assert said(f"It's slow:\n```\n# {_COMMAND}\n```\n", name=name) == [(3, "warning", "write-without-sync")]
+    assert rules(f"It's slow:\n```bash\n# {_COMMAND}\n```\n", name=name) == {"no-job"}
+    comment = f"It's slow:\n```\n# {_COMMAND}\n{_COMMAND} --end_fsync=1\n```\n"
+    assert rules(comment, name=name) == set()

@@ -331,3 +331,42 @@ def test_a_missing_comma_joins_two_strings() -> None:
     assert "misread-by-fio" not in rules(text.replace('"--name=a"', '"--name=a",'), name="bench.py")
     [call] = source(text.replace('=a"', '=a-"').replace('f"--directory={path}"', '"b"'), "bench.py").units
     assert [job.name for job in call.jobs] == ["a-b"]
+
+
+_FORMAT = "fio --name=a --filename=/mnt/%s --rw=%s --bs=1m --size=8g"
+
+
+def test_a_command_that_is_completed_later() -> None:
+    text = f'CMD = "{_FORMAT}"\nos.system(CMD % ("f", "write"))\n'
+    assert rules(text, name="bench.py") == {_UNSYNCED}
+    assert rules(text.replace('"write"', '"randread"'), name="bench.py") == set()
+    both = f'{text}os.system(CMD % (path, "randread"))\n'
+    assert rules(both, name="bench.py") == {_UNSYNCED, "unknown-variable"}
+    braces = text.replace("%s", "{}").replace("CMD % (", "CMD.format(")
+    assert rules(braces, name="bench.py") == {_UNSYNCED}
+
+
+@pytest.mark.parametrize("quotes", ['"""', "'''"])
+@pytest.mark.parametrize("prefix", ["f", "rf", ""])
+def test_a_command_in_three_quotes(quotes: str, prefix: str) -> None:
+    text = f"cmd = {prefix}{quotes}fio --name=a --rw=write\n    --bs=1m --size=8g{quotes}\nrun(cmd.split())\n"
+    assert _UNSYNCED in rules(text, name="bench.py")
+    assert _UNSYNCED not in rules(text.replace("--bs", "--end_fsync=1 --bs"), name="bench.py")
+
+
+_TABLE = 'OPTIONS = {\n    "name": "a",\n    "rw": "write",  # in order\n    "bs": "1m",\n    "size": size,\n}\n'
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        'run(["fio"] + [f"--{k}={v}" for k, v in OPTIONS.items()])',
+        'run(["fio"] + ["--%s=%s" % item for item in OPTIONS.items()])',
+        "args = ['fio']\nfor k, v in OPTIONS.items():\n    args.append('--{}={}'.format(k, v))\nrun(args)",
+    ],
+)
+def test_options_in_a_dict(use: str) -> None:
+    assert (3, "warning", _UNSYNCED) in said(f"{_TABLE}{use}\n", name="bench.py")
+    assert _UNSYNCED not in rules(f'{_TABLE}OPTIONS["end_fsync"] = 1\n{use}\n', name="bench.py")
+    assert _UNSYNCED not in rules(f"{_TABLE.replace('size,', 'size, **more,')}{use}\n", name="bench.py")
+    assert _UNSYNCED not in rules(f"{_TABLE}print(OPTIONS)\n# not for fio\n", name="bench.py")

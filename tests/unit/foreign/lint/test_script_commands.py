@@ -131,3 +131,43 @@ def test_a_finding_after_a_loop_does_not_name_the_loop() -> None:
     assert found.line == 4 and "x=1" not in found.message
     inside = text.replace("--end_fsync=1", "--fsync=$x").replace("1 2", "0 1")
     assert any("x=0" in each.message for each in lint(source(inside, "bench.sh")) if each.line == 2)
+
+
+_W = "fio --name=w --rw=write --bs=1m --size=4g --filename="
+_R = "fio --name=r --rw=read --bs=1m --size=4g --filename="
+
+
+@pytest.mark.parametrize("path", ["$1/file", "$FILE/a.b", "${FILE}.bin"])
+def test_two_commands_with_the_same_unknown_file(path: str) -> None:
+    start = "FILE=$(mktemp)\n"
+    assert "read-after-write" in rules(f"{start}{_W}{path}\n{_R}{path}\n", name="bench.sh")
+    assert "read-after-write" not in rules(f"{start}{_W}{path}\n{_R}{path}2\n", name="bench.sh")
+    assert "unwritten-read" in rules(f"{start}truncate -s 4g {path}\n{_R}{path}\n", name="bench.sh")
+    assert "unwritten-read" not in rules(f"{start}truncate -s 4g {path}2\n{_R}{path}\n", name="bench.sh")
+
+
+def test_two_commands_with_an_unknown_file_or_device() -> None:
+    """A device loses its cached pages when it is closed, so only what does not depend on them is reported."""
+    assert "read-after-write" not in rules(f"{_W}$1\n{_R}$1\n", name="bench.sh")
+    assert "unwritten-read" in rules(f"blkdiscard $1\n{_R}$1\n", name="bench.sh")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"FILE=$(mktemp)\n{_W}$FILE/a\nFILE=$(mktemp)\n{_R}$FILE/a\n",
+        f"for FILE in *; do\n{_W}$FILE/a\ndone\nfor FILE in b*; do\n{_R}$FILE/a\ndone\n",
+        f"w() {{\n{_W}$1/a\n}}\nr() {{\n{_R}$1/a\n}}\nw $A; r $B\n",
+    ],
+)
+def test_a_variable_whose_file_may_change(text: str) -> None:
+    assert "read-after-write" not in rules(text, name="bench.sh")
+
+
+def test_a_function_that_evaluates_a_command_with_quotes() -> None:
+    text = (
+        'args="\n  --directory /mnt \\\n  -filename=test -name=\\"FIO test\\" -size=8g"\n'
+        'run() {\n  cmd="fio $args $1"\n  echo $cmd\n  eval $cmd\n}\nrun "-rw=write -bs=1m"\n'
+    )
+    assert rules(text, name="bench.sh") == {_UNSYNCED}
+    assert rules(text.replace("-bs=1m", "-bs=1m -end_fsync=1"), name="bench.sh") == set()

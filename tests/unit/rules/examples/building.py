@@ -23,6 +23,7 @@ from tests.unit.rules.making import (
 
 BTRFS = Target("btrfs", ram_bytes=8 * GIB, compression="zstd:3", record_bytes=128 * KIB)
 ZFS = Target("zfs", ram_bytes=8 * GIB, record_bytes=128 * KIB, zfs=ZfsFacts(version="2.2.4-1"))
+ZVOL = Target("zvol", ram_bytes=8 * GIB, zfs=ZfsFacts(version="2.3.1", is_zvol=True))
 MERGERFS = Target("fuse.mergerfs", ram_bytes=8 * GIB)
 NFS = Target("nfs4", ram_bytes=8 * GIB)
 TMPFS = Target("tmpfs", ram_bytes=8 * GIB, volatile=True)

@@ -10,6 +10,7 @@ from tests.unit.rules.examples.building import (
     BTRFS,
     MERGERFS,
     ZFS,
+    ZVOL,
     Example,
     latency,
     lint_of,
@@ -98,6 +99,8 @@ _BIG = "rw=randread bs=4k size=64g"
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "async-engine-blocks": (
         Example(lint_of(f"{_DEEP} direct=1", ZFS), "suspects", lint_of(f"{_DEEP} direct=1 ioengine=io_uring", ZFS)),
+        Example(lint_of(f"{_DEEP} direct=1", ZFS), "suspects", lint_of(f"{_DEEP} direct=1", ZVOL)),
+        Example(lint_of(_DEEP, ZVOL), "suspects", lint_of(f"{_DEEP} direct=1", ZVOL)),
         Example(_submitted(5_960_000, 4_000), "suspects", _submitted(18_000, 238_000)),
         Example(
             _submitted(21_000, 20_000), "suspects", _submitted(21_000, 20_000, "clat_percentiles=0 lat_percentiles=1")
@@ -142,6 +145,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     ),
     "device-in-name": (
         Example(named("/dev/typo", "rw=read bs=1m"), "notes", named("dev", "rw=read bs=1m")),
+        Example(named("/srv/f", "rw=read filename=f"), "notes", named("/srv/f", "rw=read filename=f directory=/srv")),
+        Example(named("/srv/f", "rw=read filename=d/f"), "notes", named("/srv/f", "rw=read filename=/srv/d/f")),
     ),
     "few-samples": (
         Example(_synced(_COMMIT, "3.33", 317, 317), "notes", _synced(_MIXED, "3.33", 317, 900, reads=707)),

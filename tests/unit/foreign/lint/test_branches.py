@@ -1,0 +1,121 @@
+"""Branches of shell scripts: those that cannot run, and those that exclude each other."""
+
+import pytest
+
+from poolproof.foreign.lint.check import lint
+from tests.unit.foreign.lint.making import rules, source
+
+_UNSYNCED = "write-without-sync"
+_WRITE = "fio --name=a --filename=/mnt/f --rw=write --bs=1m --size=8g"
+_SMALL = "fio --name=a --filename=/mnt/f --rw=randread --bs=64k --direct=1 --runtime=60"
+
+
+@pytest.mark.parametrize(
+    ("before", "condition"),
+    [
+        ("", "false"),
+        ("", "! true"),
+        ("MODE=quick", '[ "$MODE" = full ]'),
+        ("MODE=quick", "[[ $MODE == *full* ]]"),
+        ("MODE=quick", '[ "$MODE" != quick ]'),
+        ("MODE=quick", "test -z $MODE"),
+        ("N=1", "[ $N -gt 1 ]"),
+        ("readonly MODE='quick'", "[ full == $MODE ]"),
+    ],
+)
+def test_a_branch_that_cannot_run(before: str, condition: str) -> None:
+    text = f"{before}\nif {condition}; then\n  {_WRITE}\nelse\n  {_WRITE} --end_fsync=1\nfi\n"
+    assert rules(text, name="bench.sh") == set()
+    opposite = f"{before}\nif {condition}; then\n  {_WRITE} --end_fsync=1\nelse\n  {_WRITE}\nfi\n"
+    assert _UNSYNCED in rules(opposite, name="bench.sh")
+
+
+@pytest.mark.parametrize(
+    ("before", "condition"),
+    [
+        ("MODE=${MODE:-quick}", '[ "$MODE" = full ]'),
+        ("MODE=$1", '[ "$MODE" = full ]'),
+        ('[ -n "$1" ] && MODE=quick', '[ "$MODE" = full ]'),
+        ('if [ "$1" ]; then MODE=quick; fi', '[ "$MODE" = full ]'),
+        ("MODE=quick", "grep -q full <<< $MODE"),
+        ("", '[ "$1" = full ]'),
+    ],
+)
+def test_a_branch_that_may_run(before: str, condition: str) -> None:
+    text = f"{before}\nif {condition}; then\n  {_WRITE}\nfi\n"
+    assert _UNSYNCED in rules(text, name="bench.sh")
+
+
+def test_a_branch_of_a_case() -> None:
+    text = f"RW=read\ncase $RW in\n  *write*) {_WRITE} ;;\n  read | randread) {_WRITE} --end_fsync=1 ;;\nesac\n"
+    assert rules(text, name="bench.sh") == set()
+    assert _UNSYNCED in rules(text.replace("RW=read\n", "RW=randwrite\n"), name="bench.sh")
+    assert _UNSYNCED in rules(text.replace("RW=read\n", "RW=$1\n"), name="bench.sh")
+
+
+@pytest.mark.parametrize("form", ['[ "$S" = 1 ] && {}', '[ "$S" = 0 ] || {}', "[[ $S -eq 1 ]] && {}"])
+def test_a_command_after_a_condition(form: str) -> None:
+    text = f"{form.format(_WRITE)}\n"
+    assert rules(f"S=0\n{text}", name="bench.sh") == {"no-job"}
+    assert _UNSYNCED in rules(f"S=1\n{text}" if "= 0" not in form else f"S=2\n{text}", name="bench.sh")
+
+
+def test_a_branch_that_depends_on_the_argument_of_a_function() -> None:
+    text = (
+        'run() {\n  if [ "$1" = write ]; then SYNC=--end_fsync=1; else SYNC=; fi\n'
+        "  fio --name=a --filename=/mnt/f --rw=$1 --bs=1m --size=8g $SYNC\n}\nrun write\n"
+    )
+    assert _UNSYNCED not in rules(text, name="bench.sh")
+    assert _UNSYNCED in rules(text.replace('"$1" = write', '"$1" = read'), name="bench.sh")
+
+
+def test_a_branch_that_depends_on_a_loop() -> None:
+    text = (
+        "for rw in read write; do\n  [ $rw = write ] && SYNC=--end_fsync=1 || SYNC=--direct=1\n"
+        "  fio --name=a --filename=/mnt/f --rw=$rw --bs=1m --size=8g $SYNC\ndone\n"
+    )
+    assert _UNSYNCED not in rules(text, name="bench.sh")
+    assert _UNSYNCED in rules(text.replace("--end_fsync=1", "--invalidate=1"), name="bench.sh")
+
+
+def test_a_size_for_each_branch() -> None:
+    text = f'if [ "$1" = small ]; then\n  SIZE=1g\nelse\n  SIZE=900g\nfi\n{_SMALL} --size=$SIZE\n'
+    (found,) = lint(source(text, "bench.sh"))
+    assert found.rule == "runtime-without-time-based"
+    assert found.message.endswith("(with SIZE=1g)")
+    assert rules(text.replace("1g", "800g"), name="bench.sh") == set()
+
+
+@pytest.mark.parametrize("condition", ['-n "$1"', '-z "$SIZE"'])
+def test_a_value_that_a_branch_overrides(condition: str) -> None:
+    text = f"SIZE=900g\nRW=randread\nif [ {condition} ]; then\n  SIZE=1g\nfi\n{_SMALL} --size=$SIZE\n"
+    assert rules(text, name="bench.sh") == {"runtime-without-time-based"}
+    used = text.replace("RW=randread", f"{_SMALL} --size=$SIZE")
+    assert rules(used, name="bench.sh") == {"unknown-variable"}
+
+
+def test_values_of_different_branches_are_not_combined() -> None:
+    text = (
+        'if [ "$1" = small ]; then\n  SIZE=1g; MORE=--time_based\nelse\n  SIZE=900g; MORE=--randrepeat=0\nfi\n'
+        f"{_SMALL} --size=$SIZE $MORE\n"
+    )
+    assert rules(text, name="bench.sh") == set()
+    assert "runtime-without-time-based" in rules(text.replace("--time_based", "--thread"), name="bench.sh")
+
+
+def test_a_read_and_a_write_that_exclude_each_other() -> None:
+    read = _WRITE.replace("rw=write", "rw=read")
+    text = f'if [ "$1" = w ]; then\n  {_WRITE}\nelse\n  {read}\nfi\n'
+    assert "read-after-write" not in rules(text, name="bench.sh")
+    assert "read-after-write" in rules(f"{_WRITE}\n{read}\n", name="bench.sh")
+
+
+def test_a_branch_that_ends_the_script() -> None:
+    text = f'SIZE=900g\nif [ -z "$1" ]; then\n  SIZE=1g\n  exit 1\nfi\n{_SMALL} --size=$SIZE\n'
+    assert rules(text, name="bench.sh") == set()
+    assert "runtime-without-time-based" in rules(text.replace("  exit 1\n", ""), name="bench.sh")
+
+
+def test_prose_with_the_words_of_a_condition() -> None:
+    text = f"If you write, then sync, or else the data is in RAM; fi is a word.\n\n    {_WRITE}\n"
+    assert _UNSYNCED in rules(text, name="README.md")
