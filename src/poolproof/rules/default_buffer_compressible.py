@@ -1,14 +1,22 @@
 """Write buffers that fio reuses on a target with compression."""
 
+import re
+from collections.abc import Mapping
+
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import is_fio_job
 from poolproof.rules.flow import lost_writes
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, suspects
-from poolproof.rules.stored_share import compresses
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, linux_source, suspects, zfs_source
+from poolproof.rules.stored_share import compresses, stays_uncompressed
 from poolproof.rules.tolerances import WRITTEN, percent
 from poolproof.units import format_size
 
 _DEFAULT_RECORD_BYTES = 128 * 1024
+_REACHES: Mapping[str, int] = {"lz4": 65_535, "on": 65_535, "gzip": 32_506, "zlib": 32_506, "lzo": 4_095, "lzjb": 1_023}
+"""The largest distance in bytes between two copies of a block that a compression algorithm finds.
+
+zstd finds copies anywhere in a record. btrfs compresses each page on its own with lzo.
+"""
 
 
 def _record_bytes(case: Case) -> int:
@@ -29,9 +37,22 @@ def _repeating(case: Case) -> list[LoadPart]:
     A buffer filled with a short pattern counts too, because it repeats itself.
     """
     writers = [job for job in case.jobs if job.writes and not job.refills_buffers and not job.zero_buffers]
+    name = re.split(r"[:-]", (case.target.compression or "") if case.target else "")[0]
+    if not compresses(case) or name == "zle":  # zle compresses only zeros
+        return []
+    reach = min(_record_bytes(case) - 1, _REACHES.get(name, _record_bytes(case)))
     return [
-        job for job in writers if compresses(case) and (job.repeats_pattern or _buffer_bytes(job) < _record_bytes(case))
+        job
+        for job in writers
+        if not stays_uncompressed(case, job)
+        and (job.repeats_pattern or (_buffer_bytes(job) <= reach and not _stores_one_by_one(case, job)))
     ]
+
+
+def _stores_one_by_one(case: Case, job: LoadPart) -> bool:
+    """True if btrfs stores each of the job's writes as an extent of its own, so that it contains the buffer once."""
+    is_flushed = job.direct or job.commits_each_write
+    return case.target is not None and case.target.file_system == "btrfs" and is_flushed
 
 
 def _in_job(case: Case) -> Findings:
@@ -75,8 +96,11 @@ RULE = Rule(
     ),
     shows=(
         "In a job: writes without refill_buffers to a target that compresses data, with bs × iodepth smaller than a "
-        "record. Writes with buffer_pattern or verify_pattern are reported even with refill_buffers, because a "
-        "pattern overrides this option (measured: the data shrank by a factor of 227). In the evidence: by the end of "
+        "record, and small enough for the algorithm to find the copies: less than 64 KiB with lz4, 32 KiB with gzip "
+        "and zlib, and 4 KiB with lzo on btrfs; zle compresses only zeros. Direct and synced writes on btrfs are not "
+        "reported (except patterns since Linux 6.15), because each of them is stored on its own. Writes with "
+        "buffer_pattern or verify_pattern are reported even with refill_buffers, because a pattern overrides this "
+        "option (measured: the data shrank by a factor of 227). In the evidence: by the end of "
         f"the final flush, the disks have written less than {percent(WRITTEN)} of the expected bytes."
     ),
     error=(
@@ -88,6 +112,11 @@ RULE = Rule(
         "measured cases L11, L12",
         fio_source("3.42", "io_u.c", "fill_io_buffer (a pattern replaces random data)"),
         fio_source("3.42", "verify.c", "fill_verify_pattern"),
+        zfs_source("2.3.0", "module/zfs/lz4_zfs.c", "MAX_DISTANCE"),
+        zfs_source("2.3.0", "module/zfs/lzjb.c", "OFFSET_MASK"),
+        linux_source("6.12", "lib/zlib_deflate/defutil.h", "MAX_DIST"),
+        linux_source("6.12", "fs/btrfs/lzo.c", "lzo_compress_folios (one sector at a time)"),
+        linux_source("6.15", "fs/btrfs/direct-io.c", "btrfs_direct_write (writes back each write)"),
         fio_doc("refill_buffers, scramble_buffers"),
     ),
     in_job=_in_job,

@@ -11,6 +11,7 @@ from poolproof.units import format_count, format_size
 
 def _small(case: Case) -> list[LoadPart]:
     jobs = [job for job in case.jobs if job.may_use_page_cache and job.is_sequential and _may_merge(job)]
+    jobs = [job for job in jobs if not job.size_bytes or job.time_based or job.size_bytes > job.max_block_bytes]
     return [job for job in jobs if job.max_block_bytes <= 16 * 1024 and not job.commits_each_write]
 
 

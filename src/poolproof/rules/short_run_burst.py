@@ -32,7 +32,7 @@ def _is_burst(job: LoadPart, dirty_limit_bytes: int | None) -> bool:
     if not job.writes or job.ramp_s or fio_job(job).text("steadystate") or job.commits_each_write:
         return False
     if job.time_based:
-        return (job.runtime_s or 0.0) < _LONG_S
+        return job.runtime_s is not None and job.runtime_s < _LONG_S  # without runtime, time_based has no effect
     size = job.io_size_bytes or job.size_bytes
     return bool(dirty_limit_bytes and size and size * job.clones < 2 * dirty_limit_bytes)
 

@@ -2,12 +2,14 @@
 
 import math
 
+from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import is_skewed
 from poolproof.rules.model import Case
 from poolproof.rules.path import is_zfs, writes_go_past_ram
 from poolproof.rules.reported import parts, remembered
 
 _PAGE, _SECTOR = 4096, 512
+_BUFFERS_DIRECT_WRITES = (6, 15)  # Linux, on btrfs
 
 
 @remembered
@@ -65,6 +67,19 @@ def written_share(case: Case) -> float:
     elif unit and all(job.commits_each_write or writes_go_past_ram(case, job) is True for job in writers):
         unit = min(unit, *(job.block_bytes for job in writers))  # btrfs compresses each of these writes on its own
     return share if not unit else min(1.0, math.ceil(unit * share / sector) * sector / unit)
+
+
+def stays_uncompressed(case: Case, job: LoadPart) -> bool:
+    """True if btrfs does not compress the job's direct writes.
+
+    Before Linux 6.15, it compresses none (fs/btrfs/direct-io.c), and since then, none of a single sector
+    (compress_file_range() in fs/btrfs/inode.c). If the release is unknown, the result is True.
+    """
+    target = case.target
+    if target is None or target.file_system != "btrfs" or not job.direct:
+        return False
+    is_buffered = target.kernel is not None and target.kernel >= _BUFFERS_DIRECT_WRITES
+    return not (is_buffered and job.max_block_bytes > _PAGE)
 
 
 def compresses(case: Case) -> bool:

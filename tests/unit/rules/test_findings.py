@@ -1,20 +1,23 @@
 """The golden file shows what each rule says about its first example that has a finding."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from poolproof.rules.judge import judge
+from poolproof.rules.rule_catalogue import rule
 from poolproof.rules.service_time import latency_text
 from tests.golden import Message
 from tests.unit.rules.examples import EXAMPLES
+from tests.unit.rules.examples.building import BTRFS, lint_of
 
 
 def test_the_message_and_the_fix_of_each_rule(wording: Callable[[str], str]) -> None:
-    for rule in sorted(EXAMPLES):
-        found = [each for example in EXAMPLES[rule] for each in judge(example.case).findings if each.rule == rule]
-        assert found, rule
-        wording(f"{rule}\n  {found[0].message}\n  fix: {found[0].fix}")
+    for name in sorted(EXAMPLES):
+        found = [each for example in EXAMPLES[name] for each in judge(example.case).findings if each.rule == name]
+        assert found, name
+        wording(f"{name}\n  {found[0].message}\n  fix: {found[0].fix}")
 
 
 @pytest.mark.parametrize(
@@ -63,3 +66,18 @@ def test_a_job_with_direct_io_is_not_told_to_use_direct_io(message: Message) -> 
     assert fixes
     for fix in fixes:
         assert "iodepth=1" in message(fix) and "direct=1" not in fix
+
+
+@pytest.mark.parametrize(
+    ("options", "kernel", "effect"),
+    [
+        ("bs=1m", None, "suspects"),
+        ("bs=1m direct=1", None, "notes"),
+        ("bs=1m direct=1", (6, 14), "notes"),
+        ("bs=1m direct=1", (6, 15), "suspects"),
+        ("bs=4k direct=1", (6, 15), "notes"),
+    ],
+)
+def test_direct_writes_of_zeros_on_btrfs(options: str, kernel: tuple[int, int] | None, effect: str) -> None:
+    case = lint_of(f"rw=write size=1g zero_buffers=1 {options}", replace(BTRFS, kernel=kernel))
+    assert [each.effect for each in rule("zero-buffers").check_job(case)] == [effect]

@@ -192,7 +192,7 @@ def _not_read(source: Source, units: Sequence[FioCall]) -> Iterator[Diagnostic]:
     is_printed = any(unit.form == "job file" and not unit.runs_at for unit in units)
     read = {unit.runs_at for unit in units}
     for unit in () if is_printed else units:
-        for name in () if unit.line in read or unit.read_only else unit.files:
+        for name in () if unit.line in read or unit.read_only or unit.problems else unit.files:
             message = f"this command runs the job file {name}, which lint has not read"
             if name not in ("-", "/dev/stdin"):
                 yield Diagnostic(source.name, unit.line, "no-job", "note", message, f"poolproof lint {as_word(name)}")

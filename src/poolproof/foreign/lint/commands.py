@@ -55,6 +55,7 @@ _EXPORTED = re.compile(
     r"\b(?:export|declare -x)\s+(?P<names>[^\n;&|]*)|\b(?P<name>\w+)=\S{0,200}+[ \t][^\n;|&]{0,300}\bfio\s"
 )
 _EVALUATES = re.compile(r"\beval\s+\"?\$|=[\"']fio\s")
+_APPENDED = re.compile(r"[ \t]*>>[ \t]*(?P<file>[^\s;&|]+)")
 _ARGUMENTS = frozenset({"name", "rw"})
 _OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+-")
 
@@ -82,14 +83,8 @@ def _runs_in(text: str, surroundings: JobEnvironment, *, takes_options: bool = F
         return (LoopIteration({}, options),)
     texts = live_texts(text, used)
     most = _MOST_BOUND // len(texts)
-    return tuple(
-        LoopIteration(
-            live.shown,
-            _bound_units(live.text, surroundings, live.variables, live.values, most),
-            live.starts_over,
-        )
-        for live in texts
-    )
+    calls = (_bound_units(live.text, surroundings, live.variables, live.values, most) for live in texts)
+    return tuple(LoopIteration(live.shown, each, live.starts_over) for live, each in zip(texts, calls, strict=True))
 
 
 def _bound_units(
@@ -146,7 +141,9 @@ def _units(
     if _FIO.search(text):
         for words, following in zip_longest(script.commands, script.commands[1:]):
             if not (words[0].is_piped and following and following[0].text in _EDITORS):
-                units += _printed_job_file(words, surroundings)
+                appended = _APPENDED.match(plain, words[-1].end - start)
+                more = ((words[-1].line, appended["file"]),) if appended else ()
+                units += (replace(unit, unknown_words=more) for unit in _printed_job_file(words, surroundings))
     units += _in_session(text, surroundings, calls, start, line)
     in_yaml = _in_yaml(text, surroundings, variables, line - 1)
     units += (replace(unit, sections=None, runs_in="machine") for unit in in_yaml)

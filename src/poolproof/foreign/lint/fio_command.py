@@ -1,5 +1,6 @@
 """Turn the words of one fio command into a `FioCall`."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.lint.model import FioCall, JobSection, WrittenOption
@@ -13,6 +14,8 @@ from poolproof.load.fio.option_names import ALL_NAMES, PROGRAM_OPTIONS
 _NEEDS_NO_JOB = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", "help", "version", "remote-config"})
 _COMMENT_MARKS = ("//", "*")  # at the beginning of a continuation line in a C comment
 _RUNS_NOTHING = frozenset({"parse-only", "showcmd"})
+
+_ELLIPSIS = re.compile(r"\.{2,}|…|\[\.{2,}\]")
 
 
 def read_fio_call(words: Sequence[ShellWord], line: int) -> FioCall:
@@ -58,8 +61,8 @@ def _without_optional(words: Sequence[ShellWord]) -> list[ShellWord]:
 
 
 def _is_unknown(word: ShellWord) -> bool:
-    """True if the word contains a variable that can expand to any option: `$OPTIONS`, `"$@"`, `--$name=1`."""
-    return UNKNOWN.search(word.text.partition("=")[0]) is not None
+    """True if the word stands for any options: `$OPTIONS`, `"$@"`, `--$name=1`, and `...` in documentation."""
+    return _ELLIPSIS.fullmatch(word.text) is not None or UNKNOWN.search(word.text.partition("=")[0]) is not None
 
 
 def _of_profile(command: Command) -> Iterator[Job]:

@@ -16,6 +16,7 @@ _FUNCTION = re.compile(
     r"^(?P<indent>[ \t]*)(?:function[ \t]+)?(?P<name>[\w-]{1,60})[ \t]*(?:\(\))?\s{0,9}\{", re.MULTILINE
 )
 _ARGUMENT = re.compile(r"\$\{?[1-9@*]")
+_MAY_BE_SPLIT = re.compile(r"\$[@*({\w]")
 _SHIFT = re.compile(r"(?:^|[;&\s])shift(?:[ \t]+(?P<number>\d))?[ \t]*(?=[;&\n]|$)", re.MULTILINE)
 _BEFORE = frozenset({"do", "then", "else", "if", "!", "time", "{"})
 _MOST_FUNCTIONS = 64
@@ -89,6 +90,8 @@ def calls_of(function: ShellFunction, text: str, script: Script) -> tuple[Functi
             continue
         given = tuple(word.text for word in words[1:])
         arguments = {str(number): word for number, word in enumerate(given[:9], 1)}
+        if not any(map(_MAY_BE_SPLIT.match, given)):
+            arguments |= {str(number): "" for number in range(len(given) + 1, 10)}
         if not any(" " in word for word in given[shifted:]):
             arguments["@"] = " ".join(given[shifted:])
         found.setdefault(given, FunctionCall(function, words[0].line, arguments))

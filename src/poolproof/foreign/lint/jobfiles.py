@@ -14,6 +14,7 @@ _UNCLOSED = re.compile(r"^\s*\[[^\s\[\]]+\s*$")  # a test in a shell script has 
 _INCLUDE = re.compile(r"^\s*include\s+\S+\s*$")
 _OPTION = re.compile(r"^\s*+(?P<text>[^#;\n]+)")
 _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
+_TEMPLATE = re.compile(r"\{#.{0,2000}?#\}|^[ \t]*\{%.{0,200}?%\}[ \t]*$", re.DOTALL | re.MULTILINE)  # of Jinja
 _SHARED = frozenset(
     {
         "arguments", "atomic", "block", "brick", "cgroup", "comm", "conf", "cont", "description", "dir", "directory",
@@ -31,7 +32,7 @@ def is_job_file(text: str) -> bool:
     The header may lack its `]`. Blank lines and comments are ignored. A shell prompt (`[root@host ~]# fio …`) does not
     count as a header.
     """
-    for line in text.split("\n"):
+    for line in _TEMPLATE.sub("", text).split("\n"):
         if line.strip() and line.lstrip()[0] not in "#;":
             is_prompt = _PROMPT.match(line) is not None
             return not is_prompt and any(form.match(line) for form in (_SECTION, _UNCLOSED, _INCLUDE))
@@ -72,6 +73,7 @@ def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, sta
 
     `first_line`, `start`: the line and the character at which the job file begins in that text.
     """
+    text = _TEMPLATE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text) if "{" in text else text
     read = read_job_file(
         text,
         environment=surroundings.environment,

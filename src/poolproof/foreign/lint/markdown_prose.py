@@ -12,6 +12,9 @@ _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)")
 _FENCED = re.compile(
     r"^[ \t]*(?P<fence>```|~~~)[^`\n]*\n(?P<text>(?:(?![ \t]*(?P=fence)).*\n){1,400})[ \t]*(?P=fence)", re.MULTILINE
 )
+_INDENTED = re.compile(
+    r"^(?P<indent>[ ]{2,12}|\t)\[[\w .-]{1,60}\][ \t]*\n(?:(?:(?P=indent).*|[ \t]*)(?:\n|\Z)){1,400}", re.MULTILINE
+)
 _QUOTATION = re.compile(r"(?:^>(?:[ >].*)?\n){2,}", re.MULTILINE)
 _MARKS = re.compile(r"^[> ]+", re.MULTILINE)
 _PROMPT = re.compile(r"^([ \t]*)#(?=[ \t]+(?:sudo[ \t]+)?fio[ \t]+--?[a-z])")
@@ -32,6 +35,14 @@ class FencedText:
 def fenced_texts(text: str) -> Iterator[FencedText]:
     for found in _FENCED.finditer(text):
         yield FencedText(found["text"], found.start("text"), text.count("\n", 0, found.start("text")) + 1)
+
+
+def indented_texts(text: str) -> Iterator[FencedText]:
+    """Yield the text below each indented section header (`    [global]`), as long as it is indented, without fences."""
+    for found in _INDENTED.finditer(text) if not _FENCED.search(text) else ():
+        indent = len(found["indent"])
+        lines = [line[indent:] if not line[:indent].strip() else line.lstrip() for line in found[0].split("\n")]
+        yield FencedText("\n".join(lines), found.start(), text.count("\n", 0, found.start()) + 1)
 
 
 def is_markdown(name: str, text: str = "") -> bool:

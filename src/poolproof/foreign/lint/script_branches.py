@@ -20,6 +20,9 @@ _SET = r"(?:^|[\s;])(?:(?:export|local|readonly)[ \t]+)?(?P<name>[A-Za-z_]\w*)\+
 _ASSIGNED = re.compile(_SET, re.MULTILINE)
 _DEFAULT = re.compile(rf"{_SET}[\"']?\$\{{[^}}\n]*:?[-=]", re.MULTILINE)
 _WHOLE = r"(?m)^[ \t]*(?:export[ \t]+|local[ \t]+)?{name}=(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s;\"'`(]*)(?=[ \t]*(?:#.*)?$)"
+_EXIT = re.compile(r"^[ \t]*exit\b", re.MULTILINE)
+_OPENING = frozenset({"if", "case", "{"})
+_CLOSING = frozenset({"fi", "esac", "}"})
 _ENDS = re.compile(r"(?:^|[\s;])(?:exit|return|die|usage)\b")
 _FIO = re.compile(r"(?<![\w./-])fio[ \t]+[-$\"]")
 _PART = re.compile(r"\s*\(?(?P<patterns>[^()\n]{1,200})\)(?P<body>(?:(?!;;).)*)(?:;;&?|$)", re.DOTALL)
@@ -79,6 +82,26 @@ def without_dead_branches(text: str, variables: Mapping[str, str]) -> str:
             break
         for branch in dead:
             text = _without(text, branch)
+    return text
+
+
+def without_dead_end(text: str) -> str:
+    """Replace what follows an `exit` outside of branches, functions and subshells with spaces, if the text is a script.
+
+    The positions of the rest do not change.
+    """
+    if not text.startswith("#!") or len(text) > _LONGEST or not _EXIT.search(text):
+        return text
+    depth = 0
+    before = None
+    for command in sorted(read_script(text, {}).commands, key=lambda each: each[0].start):
+        words = [word.text for word in command]
+        between = text[before.end : command[0].start] if before else ""
+        is_certain = depth == 0 and "(" not in between and between.strip() not in ("&&", "||", "|")
+        if words[0] == "exit" and is_certain and _EXIT.match(text, text.rfind("\n", 0, command[0].start) + 1):
+            return _without(text, Branch(command[-1].end, len(text)))
+        depth += sum(word in _OPENING for word in words[:3]) - sum(word in _CLOSING for word in words[:1])
+        before = command[-1]
     return text
 
 

@@ -39,6 +39,7 @@ _KEYWORDS = ("$", "do", "then", "else", "elif", "if", "while", "until", "{", "!"
 _MOST_VALUES = 32
 _MOST_ALTERNATIVES = 4
 _MOST_RUNS = 32
+_MOST_SINGLE_RUNS = 64
 
 
 RUNS_FIO = "fio()"
@@ -116,6 +117,10 @@ def _assigned(script: Script, text: str) -> Iterator[tuple[str, str | None]]:
                 is_last = text[command[at].end : command[at].end + 1] == ")"  # also an assignment in a subshell
                 is_argument = value.endswith(",") or is_last  # of a function, as in `run(size="1g", …)`
                 is_literal = not (found["more"] or "`" in value or value.startswith("(") or is_argument)
+                if value.startswith("-") and all(each.startswith("-") for each in words[is_declaration:][1:]):
+                    value = " ".join(
+                        [value, *words[is_declaration:][1:]]
+                    )  # the quotes are missing, as in documentation
                 yield found["name"], value if is_literal and _is_known(value.split()) else None
             elif not is_declaration:
                 break
@@ -212,14 +217,19 @@ def _numbers(word: str) -> tuple[str, ...]:
 def runs_of(loops: Mapping[str, tuple[str, ...]]) -> Iterator[Mapping[str, str]]:
     """Yield all combinations of the loop variables' values, in loop order.
 
-    If there are too many combinations, only one variable is varied at a time.
+    If there are too many combinations, only one variable is varied at a time: from the first value of each, and from
+    the last.
     """
     if math.prod(map(len, loops.values())) <= _MOST_RUNS:
         for combination in itertools.product(*loops.values()):
             yield dict(zip(loops, combination, strict=True))
         return
-    first = {name: values[0] for name, values in loops.items()}
-    yield first
-    for name, values in loops.items():
-        for value in values[1:]:
-            yield {**first, name: value}
+    single = sum(len(values) - 1 for values in loops.values()) + 1
+    seen = []
+    for at in (0, -1) if 2 * single <= _MOST_SINGLE_RUNS else (0,):
+        base = {name: values[at] for name, values in loops.items()}
+        varied = ({**base, name: value} for name, values in loops.items() for value in values if value != values[at])
+        for run in (base, *varied):
+            if run not in seen:
+                seen.append(run)
+                yield run

@@ -353,7 +353,7 @@ class _ShellParser:
             default["name"] in self._variables or key_without_default(default["name"]) not in self._variables
         ):
             self._place = default.end()
-            return self._variables.get(default["name"], default["value"])
+            return self._variables.get(default["name"]) or default["value"]
         element = _ELEMENT.match(self._text, self._place)
         if element is not None and (value := self._element(element)) is not None:
             self._place = element.end()

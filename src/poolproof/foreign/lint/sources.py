@@ -19,6 +19,7 @@ from poolproof.foreign.lint.job_variables import job_variables
 from poolproof.foreign.lint.loop_devices import cached_loops
 from poolproof.foreign.lint.markdown_prose import (
     fenced_texts,
+    indented_texts,
     is_markdown,
     without_quote_marks,
     without_quotes_in_prose,
@@ -26,6 +27,7 @@ from poolproof.foreign.lint.markdown_prose import (
 from poolproof.foreign.lint.memory_volumes import memory_volumes
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
 from poolproof.foreign.lint.prepared_files import PreparedFile, prepared_files
+from poolproof.foreign.lint.script_branches import without_dead_end
 from poolproof.foreign.lint.script_values import known_variables
 from poolproof.hosts.base import Host
 
@@ -112,6 +114,13 @@ class Source:
             if jobfiles.has_fio_options(each.text)
             for unit in [jobfiles.unit_of(each.text, self.surroundings, first_line=each.line)]
         ]
+        read = {each.line or unit.line for unit in units if unit.form == "job file" for each in unit.jobs}
+        fenced += [
+            replace(jobfiles.unit_of(each.text, self.surroundings, first_line=each.line), sections=None)
+            for each in indented_texts(self.text)
+            if jobfiles.has_fio_options(each.text)
+            and read.isdisjoint(range(each.line, each.line + each.text.count("\n") + 1))
+        ]
         found = sorted([*units, *fenced], key=lambda unit: unit.runs_at or unit.line)
         if self._is_rewritten:
             found = [replace(unit, sections=None) for unit in found]
@@ -148,7 +157,7 @@ class Source:
             return as_posix(self.text)
         text = commands_of_html(self.name, self.text) if self._is_rewritten else self.text
         text = without_quotes_in_prose(text) if is_markdown(self.name, self.text) else text
-        return without_quote_marks(text)
+        return without_dead_end(without_quote_marks(text))
 
 
 def read_sources(

@@ -128,3 +128,11 @@ def test_a_job_file_that_a_session_shows(prompt: str) -> None:
     assert said(text.replace("bs=1m", "end_fsync=1\nbs=1m"), name="post.txt") == []
     assert said(text.replace("fio a.fio", "ls"), name="post.txt") == [(4, "warning", "write-without-sync")]
     assert rules(text.replace("rw=", "x=").replace("bs=", "y=").replace("size=", "z="), name="post.txt") == {"no-job"}
+
+
+@pytest.mark.parametrize("start", ["{# a template #}\n", "{# two\nlines #}\n", "{% set x = 1 %}\n; job\n"])
+def test_a_template_of_a_job_file(start: str) -> None:
+    text = f"{start}[a]\nrw=write\nbs=1m\nsize={{{{ size }}}}\n"
+    line = start.count("\n") + 2
+    assert (line, "warning", "write-without-sync") in said(text, name="job.fio.j2")
+    assert "refused-by-fio" not in _rules(text)

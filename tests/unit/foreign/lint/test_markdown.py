@@ -77,3 +77,21 @@ def test_the_prompt_of_root_in_a_fence(name: str) -> None:
     assert rules(f"It's slow:\n```bash\n# {_COMMAND}\n```\n", name=name) == {"no-job"}
     comment = f"It's slow:\n```\n# {_COMMAND}\n{_COMMAND} --end_fsync=1\n```\n"
     assert rules(comment, name=name) == set()
+
+
+def test_an_indented_job_file() -> None:
+    text = "Save it as a.fio:\n\n    [global]\n    size=8g\n\n    [w]\n    rw=write\n    bs=1m\n\nThen run fio a.fio.\n"
+    assert said(text, name="README.md") == [(7, "warning", "write-without-sync")]
+    assert rules(text.replace("bs=1m", "bs=1m\n    end_fsync=1"), name="README.md") == set()
+    assert "write-without-sync" not in rules(text.replace("    [", "["), name="README.md")
+
+
+@pytest.mark.parametrize("dots", ["...", "....", "…", "[...]"])
+def test_dots_stand_for_more_options(dots: str) -> None:
+    assert rules(f"```\n{_COMMAND} {dots}\n```\n", name="README.md") == {"unknown-variable"}
+
+
+def test_options_without_quotes_in_a_variable() -> None:
+    text = "    $ ARGS=--size=8g --direct=1 --runtime=60 --time_based\n    $ fio $ARGS --name=a --rw=randread --bs=4k\n"
+    assert rules(text, name="README.md") == set()
+    assert "async-engine-blocks" in rules(text.replace("--direct=1", "--ioengine=libaio --iodepth=8"), name="README.md")

@@ -171,3 +171,41 @@ def test_a_function_that_evaluates_a_command_with_quotes() -> None:
     )
     assert rules(text, name="bench.sh") == {_UNSYNCED}
     assert rules(text.replace("-bs=1m", "-bs=1m -end_fsync=1"), name="bench.sh") == set()
+
+
+def test_a_function_that_gets_fewer_arguments() -> None:
+    text = f"run() {{\n  fio {_OPTIONS} --rw=$1 $2 ${{3:---group_reporting}}\n}}\nrun write\nrun write --end_fsync=1\n"
+    (found,) = lint(source(text, "bench.sh"))
+    assert (found.rule, found.message[-29:]) == (_UNSYNCED, "(with the arguments on line 4)"[-29:])
+    unknown = text.replace("run write\n", 'run write "$@"\n', 1)
+    assert _UNSYNCED not in rules(unknown, name="bench.sh")
+
+
+@pytest.mark.parametrize("end", ["exit", "  exit 0"])
+def test_commands_after_the_end_of_a_script(end: str) -> None:
+    text = f"#!/bin/sh\nfio {_OPTIONS} --rw=read\n{end}\nfio {_OPTIONS} --rw=write\n"
+    assert rules(text, name="bench.sh") == set()
+    for may_go_on in (f"if x; then\n{end}\nfi", f"x ||\n{end}", f"f() {{\n{end}\n}}", f"(\n{end}\n)"):
+        assert _UNSYNCED in rules(text.replace(end, may_go_on), name="bench.sh")
+
+
+def test_a_job_file_to_which_a_script_appends() -> None:
+    text = "grep size config > a.fio\nprintf '[w]\\nrw=write\\nbs=1m\\n' >> a.fio\nfio a.fio\n"
+    assert rules(text, name="bench.sh") == {"unknown-variable"}
+    assert _UNSYNCED in rules(text.replace(">>", ">"), name="bench.sh")
+
+
+def test_a_command_that_fio_refuses_runs_no_job_file() -> None:
+    assert rules(f"fio {_OPTIONS} --rw=read --readnoly job.fio\n", name="bench.sh") == {"refused-by-fio"}
+    assert rules("fio --eta=never job.fio\n", name="bench.sh") == {"no-job"}
+
+
+def test_a_loop_with_too_many_combinations() -> None:
+    """Each variable is varied from its first and from its last value."""
+    text = (
+        "for d in 1 2 4 8 16 32 64 128; do\nfor rw in randwrite randread read write; do\nfor s in 8g 16g; do\n"
+        "fio --name=a --directory=/d --bs=4k --direct=1 --ioengine=libaio --iodepth=$d --rw=$rw --size=$s\n"
+        "done\ndone\ndone\n"
+    )
+    assert "sequential-iops" in rules(text, name="bench.sh")
+    assert "sequential-iops" not in rules(text.replace(" read write;", " randrw;"), name="bench.sh")

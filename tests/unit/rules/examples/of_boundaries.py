@@ -94,6 +94,7 @@ _DEEP = "rw=randread bs=4k size=32g ioengine=libaio iodepth=32"
 _MIXED = "rw=randrw rwmixread=70 bs=4k size=1g fdatasync=1"
 _COMMIT = "rw=write bs=4k size=1g fdatasync=1"
 _RANDOM = "rw=randwrite bs=4k size=1g norandommap=1 end_fsync=1 filename=f"
+_UNSYNCED = "rw=write size=1g end_fsync=1"
 _BIG = "rw=randread bs=4k size=64g"
 
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
@@ -132,6 +133,33 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(_busy_processor(0.97), "notes", _busy_processor(0.9)),
     ),
     "default-buffer-compressible": (
+        *(
+            Example(
+                lint_of(f"{_UNSYNCED} bs={found}", replace(ZFS, compression=compression)),
+                "suspects",
+                lint_of(f"{_UNSYNCED} bs={missed}", replace(ZFS, compression=compression)),
+            )
+            for compression, found, missed in (
+                ("lz4", "32k", "64k"), ("on", "32k", "64k"), ("zstd-3", "64k", "128k"), ("gzip-6", "16k", "32k"),
+            )
+        ),
+        Example(
+            lint_of(f"{_UNSYNCED} bs=4k", replace(BTRFS, compression="zlib:3")),
+            "suspects",
+            lint_of(f"{_UNSYNCED} bs=4k", replace(BTRFS, compression="lzo")),
+        ),
+        Example(
+            lint_of(f"{_UNSYNCED} bs=4k buffer_pattern=0xabcd", replace(ZFS, compression="lzjb")),
+            "suspects",
+            lint_of(f"{_UNSYNCED} bs=4k buffer_pattern=0xabcd", replace(ZFS, compression="zle")),
+        ),
+        Example(lint_of(f"{_UNSYNCED} bs=4k", BTRFS), "suspects", lint_of(f"{_UNSYNCED} bs=4k direct=1", BTRFS)),
+        Example(lint_of(f"{_UNSYNCED} bs=4k", BTRFS), "suspects", lint_of(f"{_UNSYNCED} bs=4k fsync=1", BTRFS)),
+        Example(
+            lint_of(f"{_UNSYNCED} bs=64k direct=1 buffer_pattern=0xabcd", replace(BTRFS, kernel=(6, 15))),
+            "suspects",
+            lint_of(f"{_UNSYNCED} bs=64k direct=1 buffer_pattern=0xabcd", replace(BTRFS, kernel=(6, 14))),
+        ),
         Example(
             lint_of("rw=write bs=1m size=1g end_fsync=1 verify=crc32c verify_pattern=0xdeadbeef", BTRFS),
             "suspects",
@@ -274,6 +302,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 _lasted("rw=read bs=1m size=1g runtime=60", 300 * MIB, 5.0)),
     ),
     "sequential-iops": (
+        Example(lint_of("rw=write bs=4k size=8k"), "notes", lint_of("rw=write bs=4k size=4k")),
         Example(lint_of("rw=read bs=4k size=4g direct=1 ioengine=libaio iodepth=8"), "notes",
                 lint_of("rw=read bs=4k size=4g direct=1 ioengine=libaio")),
     ),
@@ -305,6 +334,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
     ),
     "short-run-burst": (
+        Example(
+            lint_of("rw=write bs=1m size=99g time_based=1 runtime=10 direct=1"),
+            "notes",
+            lint_of("rw=write bs=1m size=99g time_based=1 direct=1"),
+        ),
         Example(
             lint_of("rw=write bs=1m size=1g end_fsync=1", replace(EXT4, dirty_limit_bytes=4 * GIB)),
             "notes",
