@@ -61,7 +61,7 @@ RULE = Rule(
     ),
     in_job=_in_job,
     options=("name",),
-    fixed_options=lambda _case, job: {} if "$" in job.name or fio_job(job).filename else {"filename": job.name},
+    fixed_options=lambda _case, job: {} if "$" in job.name else {"filename": job.name},
     cleared_by_byte_count=False,
     commands="fio --name=/trap --rw=write --bs=4k --size=1m; ls -l",
 )

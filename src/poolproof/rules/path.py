@@ -16,6 +16,7 @@ _HONOURS_DIRECT = (2, 3, 0)
 _JOURNALS_DATA = {"data=journal"}
 _PAGE = 4096
 _KEEPS_DATA = re.compile(r"/dev/(?:zvol/|zd\d|shm(?:/|$)|z?ram\d)")
+_DROPS_DATA = re.compile(r"/dev/(?:null|zero|full)")
 _MEMORY_ENGINES = ("libpmem", "dev-dax", "pmemblk")
 _NETWORK = ("nfs", "cifs", "smb", "ceph", "9p", "virtiofs", "glusterfs", "lustre")
 
@@ -68,7 +69,13 @@ def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
 def may_end_in_ram(job: LoadPart, target: Target | None) -> bool:
     """True if the engine can use the page cache and the job's I/O probably passes through it."""
     is_expected = is_direct_on_unknown(job, target) or is_direct_on_zfs(job, target)
-    return job.may_use_page_cache and not goes_past_ram(job, target) and not is_expected
+    return job.may_use_page_cache and not goes_past_ram(job, target) and not (is_expected or drops_data(job))
+
+
+def drops_data(job: LoadPart) -> bool:
+    """True if the job's files are devices such as /dev/null, which have no data and no page cache."""
+    names = fio_job(job).filenames
+    return bool(names) and all(map(_DROPS_DATA.fullmatch, names))
 
 
 def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:

@@ -5,12 +5,14 @@ from poolproof.rules.disk_requests import disk_requests, statistics_prove
 from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.flow import bytes_prove
 from poolproof.rules.model import Case, Findings, Rule, fio_issue, linux_source, notes
+from poolproof.rules.path import drops_data
 from poolproof.rules.reported import parts
 from poolproof.units import format_count, format_size
 
 
 def _small(case: Case) -> list[LoadPart]:
     jobs = [job for job in case.jobs if job.may_use_page_cache and job.is_sequential and _may_merge(job)]
+    jobs = [job for job in jobs if not drops_data(job)]
     jobs = [job for job in jobs if not job.size_bytes or job.time_based or job.size_bytes > job.max_block_bytes]
     return [job for job in jobs if job.max_block_bytes <= 16 * 1024 and not job.commits_each_write]
 

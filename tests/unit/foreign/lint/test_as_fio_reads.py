@@ -223,6 +223,13 @@ def test_a_range_in_bs(option: str, is_misread: bool) -> None:
     assert bool(found) == is_misread
 
 
+@pytest.mark.parametrize("path", ["/dev/null", "/dev/zero"])
+def test_a_device_without_data(path: str) -> None:
+    command = f"fio --name=a --rw=write --bs=4k --size=1g --filename={path}\n"
+    assert rules(command, name="bench.sh") == {"volatile-target"}
+    assert rules(command.replace(path, "/mnt/f"), name="bench.sh") == {"write-without-sync", "sequential-iops"}
+
+
 def test_a_read_of_more_files_than_were_written() -> None:
     """fio lays out the files that did not exist, and the first read laid out the other one."""
     start = "fio --name=a --directory=/mnt --size=100g --bs=1m --direct=1 --time_based --runtime=60 --rw="

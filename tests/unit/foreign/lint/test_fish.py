@@ -32,9 +32,9 @@ def test_values_of_variables(text: str) -> None:
     assert _UNSYNCED not in _of(text.replace("write", "randread"))
 
 
-def test_a_variable_with_several_values_is_unknown() -> None:
+def test_a_variable_that_a_branch_sets() -> None:
     text = f"set rw read\nif test -n $x\n    set rw write\nend\nfio {_OPTIONS} --rw=$rw\n"
-    assert _of(text) == {"unknown-variable"}
+    assert _of(text) == {_UNSYNCED}
     assert _of(text.replace("set rw write", "set -q rw")) == set()
 
 
