@@ -28,12 +28,12 @@ _ONLY_MEANT = {
     },
     "read-after-write": {"waitfor.fio"},  # readers wait for buffered writers
     "shared-file-numjobs": {  # clones in sequence from one offset of one file
-        "fio-seq-RW.fio", "steadystate.fio", "waitfor.fio",
+        "fio-seq-RW.fio", "waitfor.fio",
     },
     "volatile-target": {"steadystate.fio"},  # /dev/null
     "write-without-sync": {  # buffered, no sync of any kind
         "dedupe-global.fio", "e4defrag2.fio", "exitwhat.fio", "fio-rand-RW.fio", "fio-rand-write.fio", "fio-seq-RW.fio",
-        "fio-seq-write.fio", "steadystate.fio", "waitfor.fio",
+        "fio-seq-write.fio", "waitfor.fio",
     },
 }  # fmt: skip
 """The warnings for the examples of fio 3.33.
