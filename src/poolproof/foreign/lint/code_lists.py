@@ -47,6 +47,7 @@ _FUNCTION = re.compile(r"^[ \t]*(?:(?:pub|async|export|static|private|public)\s+
 _TIMEOUT = r"(?:\s*,?\s*[\])}])?\s*,[^()]{0,300}?\btimeout\s*=\s*(?P<seconds>\d+(?:\.\d+)?)\b"
 _FORMATTED = re.compile(r"(?:format|printf)!?\(\s*[\"'][^\"'\n]*[\"']$", re.IGNORECASE)  # its arguments are not items
 _LOOKBACK = 160
+_ADDED_WITHIN = re.compile(rf"{BLANKS}\+{BLANKS}(?:(?P<value>{VALUE}){BLANKS}\+{BLANKS})?")
 _IMPLICIT = re.compile(r"\s{1,200}+")
 _ENDS = re.compile(rf"{_CONVERTED}{BLANKS},?{BLANKS}(?:[\])}};]|$)")
 _GOES_ON = re.compile(rf"{BLANKS}[\])}}]{{0,4}}{BLANKS}(?:\.args?\(|(?<=[\])}}\s])\+(?!\+))")
@@ -72,19 +73,22 @@ def code_lists_in(text: str) -> Iterator[CodeList]:
             continue
         gap = _COMMENT.sub("", text[end : found.start()]) if found.start() - end <= _LONGEST_GAP else ""
         between = (_COMMA.fullmatch(gap) or _NEXT_CALL.fullmatch(gap)) if items and gap else None
-        is_joined = bool(items) and len(items[-1].text) < _LONGEST_GAP and _IMPLICIT.fullmatch(gap) is not None
+        is_short = bool(items) and len(items[-1].text) < _LONGEST_GAP
+        added = _ADDED_WITHIN.fullmatch(gap) if is_short else None  # "--filename=" + path + "/file"
+        is_joined = added is not None or (is_short and _IMPLICIT.fullmatch(gap) is not None)
         if items and between is None and not is_joined:
             if len(items) > 1:
                 yield _completed(text, items, start, end)
             items = []
         line, counted = line + text.count("\n", counted, found.start()), found.start()
         if is_joined:  # Python joins strings with nothing between them
-            items[-1] = YamlItem(items[-1].text + text_of(found), items[-1].line)
+            value = unknown(added["value"]) if added and added["value"] else ""
+            items[-1] = YamlItem(items[-1].text + value + text_of(found), items[-1].line)
             end = found.end()
             continue
         if between is not None:
-            if added := between["added"]:
-                items[-1] = YamlItem(_with_value(items[-1].text, added), items[-1].line)
+            if value := between["added"]:
+                items[-1] = YamlItem(_with_value(items[-1].text, value), items[-1].line)
             items += (YamlItem(unknown(each), line) for each in _others(between["others"]))
         start = start if items else found.start()
         items.append(YamlItem(text_of(found), line))

@@ -13,7 +13,7 @@ from poolproof.foreign.lint.yaml_lists import YamlItem
 
 STRING = re.compile(
     r"(?P<prefix>\b[fFrRbBuU]{1,2})?"
-    r"(?:\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]|\\.)*)'|`(?P<back>[^`\n]*)`)"
+    r"(?:\"(?P<double>(?:[^\"\\\n]|\\(?:.|\n))*)\"|'(?P<single>(?:[^'\\\n]|\\(?:.|\n))*)'|`(?P<back>[^`\n]*)`)"
 )
 VALUE = r"[\w.$@&*]{1,60}+(?:\([^()]{0,80}\)|\[[^\[\]\n]{0,80}\])?"
 """Matches a value between strings: a variable, an attribute, or a call or subscript without nested brackets."""
@@ -59,7 +59,7 @@ _ENDS_STATEMENT = re.compile(r"[ \t]{0,9}(?:%[ \t]{0,9}[\w.]{1,60}[ \t]{0,9})?[;
 def text_of(found: re.Match[str]) -> str:
     """Return the text of a string, with `${name}` for each value that the program puts into it."""
     text = next(each for each in found.group("double", "single", "back") if each is not None)
-    text = re.sub(r"\\([\"'\\])", r"\1", text)
+    text = re.sub(r"\\([\"'\\])", r"\1", text.replace("\\\n", ""))
     is_formatted = "f" in (found["prefix"] or "").lower() or "%" in text
     return _PLACEHOLDER.sub(lambda each: unknown(each["name"] or "value"), text) if is_formatted else text
 

@@ -45,7 +45,9 @@ _IN_QUOTES = re.compile(r"[\"']--?(?:name|rw|readwrite)\b")
 _NAME = re.compile(r"\$\{(\w+)\}")
 _FIO_IN_NAME = re.compile(r"(?<![a-z])fio(?![a-z])|fio[-_A-Z]", re.IGNORECASE)
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
-_PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
+_PRINTS = frozenset(
+    {"echo", "printf", "logger", "log", "log_info", "log_debug", "info", "msg"}
+)  # a command that does not run
 _SEARCHES = frozenset({"pgrep", "pkill", "killall", "grep", "egrep", "man"})  # these search for a command
 _OWN_BUILD = re.compile(r"^(?!/(?:usr/)?(?:local/)?s?bin/).*/")  # a fio that is not installed
 _EDITORS = frozenset({"sed", "envsubst", "awk", "perl", "tr"})  # these change a job file that is piped into them

@@ -54,13 +54,14 @@ class Branch:
 class Conditional:
     """The branches of an `if` or `case`, of which at most one runs.
 
-    `start`: its first character. `condition`: the text that decides which one runs.
+    `start`, `end`: its first character, and the one after its last. `condition`: the text that decides which one runs.
     `is_complete`: True if one of them always runs.
     `ending`: the branches that end the script. `names`: the variables that the branches set and the script uses later.
     """
 
     branches: tuple[Branch, ...]
     start: int
+    end: int
     condition: str = ""
     is_complete: bool = False
     ending: tuple[Branch, ...] = ()
@@ -76,12 +77,14 @@ def without_dead_branches(text: str, variables: Mapping[str, str]) -> str:
         uncertain |= set(_names_set(text, branch))
     literal = {name: value for name, value in variables.items() if name not in uncertain}
     for _ in range(_MOST_PASSES):
-        found = [branch for each in _conditionals(text, literal) for branch in each.branches if branch.runs is False]
-        dead = [branch for branch in found if text[branch.start : branch.end].strip()]
-        if not dead:
+        before = text
+        for found in _conditionals(text, literal):
+            for branch in found.branches:
+                text = _without(text, branch) if branch.runs is False else text
+            if any(branch.runs for branch in found.branches):
+                text = _unwrapped(text, found, next(branch for branch in found.branches if branch.runs))
+        if text == before:
             break
-        for branch in dead:
-            text = _without(text, branch)
     return text
 
 
@@ -122,7 +125,8 @@ def exclusive_branches(text: str) -> Iterator[Conditional]:
             for branch, has_fio in zip(found.branches, calls, strict=True)
             if not has_fio and _ENDS.search(text, branch.start, branch.end)
         ]
-        kept = [branch for branch in found.branches if branch not in ending]
+        alive = [branch for branch in found.branches if text[branch.start : branch.end].strip()]
+        kept = [branch for branch in alive if branch not in ending]
         if (used or sum(calls) > 1) and found.condition and len(kept) <= _MOST_BRANCHES:
             none = () if found.is_complete else (Branch(0, 0),)
             if kept or none:
@@ -131,14 +135,26 @@ def exclusive_branches(text: str) -> Iterator[Conditional]:
 
 def only_branch(text: str, found: Conditional, kept: int) -> str:
     """Replace all branches of the conditional except one with spaces, and the values that this one overrides."""
+    chosen = found.branches[kept]
     for branch in (*found.branches[:kept], *found.branches[kept + 1 :], *found.ending):
         text = _without(text, branch)
-    for name in set(_names_set(text, found.branches[kept])):
+    text = _unwrapped(text, found, chosen)
+    for name in set(_names_set(text, chosen)):
+        if re.search(rf"\$\{{?{name}\b", text[chosen.start : chosen.end]):
+            continue
         earlier = list(re.finditer(_WHOLE.format(name=name), text[: found.start]))
         if earlier and not re.search(rf"\$\{{?{name}\b", text[earlier[0].end() : found.start]):
             for each in earlier:
                 text = _without(text, Branch(each.start(), each.end()))
     return text
+
+
+def _unwrapped(text: str, found: Conditional, branch: Branch) -> str:
+    """Replace the condition and the keywords around the only branch that runs with spaces, unless they call fio."""
+    if found.start == found.end or _FIO.search(found.condition):
+        return text
+    start, end = (branch.start, branch.end) if branch.end else (found.end, found.end)
+    return _without(_without(text, Branch(found.start, start)), Branch(end, found.end))
 
 
 def _names_set(text: str, branch: Branch) -> Iterator[str]:
@@ -205,7 +221,7 @@ def _ifs(text: str, commands: Sequence[Sequence[ShellWord]]) -> Iterator[Conditi
             if ended.branches:
                 starts = [ended.start, *(branch.end for branch in ended.branches)]
                 between = (text[start : branch.start] for start, branch in zip(starts, ended.branches, strict=False))
-                yield Conditional(tuple(ended.branches), ended.start, " ".join(between), ended.has_else)
+                yield Conditional(tuple(ended.branches), ended.start, words[0].end, " ".join(between), ended.has_else)
         elif opened and opened[-1].conditions:
             opened[-1].conditions.append(words)
 
@@ -230,7 +246,8 @@ def _cases(text: str, commands: Sequence[Sequence[ShellWord]]) -> Iterator[Condi
                 for part, run in zip(parts, runs, strict=True)
             ]
             if branches:
-                yield Conditional(tuple(branches), opening[0].start, text[opening[0].start : start], ["*"] in patterns)
+                condition = text[opening[0].start : start]
+                yield Conditional(tuple(branches), opening[0].start, words[0].end, condition, ["*"] in patterns)
 
 
 def _matches(subject: str, patterns: Sequence[str]) -> bool | None:
@@ -245,7 +262,7 @@ def _lists(text: str, commands: Sequence[Sequence[ShellWord]]) -> Iterator[Condi
         if between in ("&&", "||"):
             holds = _holds([one])
             runs = None if holds is None else holds is (between == "&&")
-            yield Conditional((Branch(following[0].start, following[-1].end, runs),), one[0].start)
+            yield Conditional((Branch(following[0].start, following[-1].end, runs),), one[0].start, one[0].start)
 
 
 def _holds(commands: Sequence[Sequence[ShellWord]]) -> bool | None:

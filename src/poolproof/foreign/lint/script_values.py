@@ -29,6 +29,10 @@ _OPERATORS = frozenset({"*", "**", "+", "-", "/", "//", "%", "or", "and", "if", 
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 _NOT_ONE = re.compile(r"[$`(\[{@,]")
 _FUNCTION = re.compile(r"\w\s*\(\)|\bfunction\s")
+_APPENDS = re.compile(r"(?<![\w$])([A-Za-z_]\w{0,40})=[\"']?\$\{?\1\b|(?<![\w$])([A-Za-z_]\w{0,40})\+=(?!\()")
+_IS_PROGRAM = re.compile(r"^[ \t]*(?:def|import|from|class|func|package|use|fn)[ \t]", re.MULTILINE)
+_NESTING = frozenset({"for", "while", "until", "if", "case", "select"})
+_ENDS_NESTING = frozenset({"done", "fi", "esac"})
 _DECLARING = ("export", "local", "readonly", "declare", "typeset", "set")  # set of cmd.exe
 _SETTING = ("read", "for", "select", "mapfile", "getopts", "unset", "printf")
 _WRAPS_FIO = re.compile(
@@ -61,7 +65,7 @@ def known_variables(text: str, arguments: Mapping[str, str] | None = None) -> di
         for name, value in _assigned(read_script(text, known), text):
             values.setdefault(name, set()).add(value)
         found = {name: value for name, (value, *more) in values.items() if value is not None and not more}
-        found |= arguments or {}
+        found |= {**_built_up(text, known), **(arguments or {})}
         if found == known:
             break
         known = found
@@ -69,6 +73,43 @@ def known_variables(text: str, arguments: Mapping[str, str] | None = None) -> di
     unset = dict.fromkeys(map(key_without_default, without_default), "")
     wrapper = {RUNS_FIO: ""} if _WRAPS_FIO.search(text) else {}
     return {**known, **unset, **_arrays_in(text, known), **template_variables(text), **wrapper}
+
+
+def _built_up(text: str, known: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the variables to which the script adds words step by step (`ARGS="$ARGS --bs=4k"`, `ARGS+=" --bs=4k"`).
+
+    A variable is left out if this happens in a loop or a branch, or if the script uses it before the last step.
+    """
+    names = {first or second for first, second in _APPENDS.findall(text)}
+    if not names or _IS_PROGRAM.search(text):
+        return {}
+    parts: dict[str, list[str | None]] = {name: [] for name in names}
+    at: dict[str, list[int]] = {name: [] for name in names}
+    depth = 0
+    script = read_script(text, {name: value for name, value in known.items() if name not in names})
+    for command in sorted(script.commands, key=lambda each: each[0].start):
+        first = command[0].text
+        depth += sum(word.text in _NESTING for word in command[:2]) - (first in _ENDS_NESTING)
+        words = [word.text for word in command if word.text not in _DECLARING]
+        found = _ASSIGNMENT.match(words[0]) if len(words) == 1 else None
+        if found is None or found["name"] not in names:
+            continue
+        name, value = found["name"], found["value"]
+        own = re.match(rf"\$(?:{name}\b|\{{{name}\}})", value)
+        if own is None and not found["more"]:
+            parts[name] = [value] if not parts[name] else [None]
+        else:
+            parts[name].append(None if depth else value[own.end() if own else 0 :])
+        at[name] += [command[0].start, command[-1].end]
+    values: dict[str, str] = {}
+    for name, each in parts.items():
+        if len(each) > 1 and None not in each:
+            value = "".join(map(str, each))
+            used = re.findall(rf"\$\{{?{name}\b", text[at[name][0] : at[name][-1]])
+            own_uses = len(re.findall(rf"(?<![\w$]){name}=[\"']?\$\{{?{name}\b", text))
+            if len(used) == own_uses and _is_known(value.split()):
+                values[name] = " ".join(value.split())
+    return values
 
 
 def alternative_options(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:

@@ -46,6 +46,8 @@ _KERNEL_FILES = ("/proc/", "/sys/")  # reading such a file can block or have sid
 _LIMIT_S = 20.0
 _GETCONF_NAMES = ("_NPROCESSORS_ONLN", "PAGESIZE", "_PHYS_PAGES")
 _MAX_CONTROL_SHARE = 0.05
+_CODE_COMMENT = re.compile(r"^[ \t]*//[ \t].*$", re.MULTILINE)  # in Go, Rust and JavaScript
+_CALLS_FIO = re.compile(r"[\"'`](?:sudo )?(?:/[\w/.-]{1,80}/)?fio[\"'` ]")
 _CONTROL = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]")  # control characters, and bytes that could not be decoded
 
 
@@ -156,6 +158,8 @@ class Source:
         if is_fish(self.name, self.text):
             return as_posix(self.text)
         text = commands_of_html(self.name, self.text) if self._is_rewritten else self.text
+        code = _CODE_COMMENT.sub(lambda found: " " * len(found[0]), text) if "//" in text else text
+        text = code if _CALLS_FIO.search(code) else text  # a comment may show the only command
         text = without_quotes_in_prose(text) if is_markdown(self.name, self.text) else text
         return without_dead_end(without_quote_marks(text))
 

@@ -122,7 +122,7 @@ def test_every_spelling_of_a_write_to_a_disk_in_use_is_an_error(text: str) -> No
         "cd /dev; cd /srv; fio --name=a --rw=write --filename=vda",
         "pushd /dev; popd; fio --name=a --rw=write --filename=vda",
         "cd /dev; ssh h 'fio --name=a --rw=write --filename=vda'",
-        "if true; then cd /dev; else cd /srv; fi\nfio --name=a --rw=write --filename=vda",
+        "if test -d /x; then cd /dev; else cd /srv; fi\nfio --name=a --rw=write --filename=vda",
         "cd $1\nfio --name=a --rw=write --filename=vda", "cd /dev; cd; fio --name=a --rw=write --filename=vda",
         "fio --name=a --rw=write --directory=/srv --filename=/dev/vda", "[vda]\nrw=write\ndirectory=/dev\n",
         "fio --parse-only --name=a --rw=write --filename=/dev/vda",

@@ -370,3 +370,21 @@ def test_options_in_a_dict(use: str) -> None:
     assert _UNSYNCED not in rules(f'{_TABLE}OPTIONS["end_fsync"] = 1\n{use}\n', name="bench.py")
     assert _UNSYNCED not in rules(f"{_TABLE.replace('size,', 'size, **more,')}{use}\n", name="bench.py")
     assert _UNSYNCED not in rules(f"{_TABLE}print(OPTIONS)\n# not for fio\n", name="bench.py")
+
+
+def test_a_value_between_two_strings_of_a_list() -> None:
+    text = f'exec.Command("fio", {_ARGUMENTS}, "--filename="+path+"/test.bin", "--thread")\n'
+    assert rules(text, name="bench.go") == {_UNSYNCED, "unknown-variable"}
+    assert _UNSYNCED not in rules(text.replace("--thread", "--end_fsync=1"), name="bench.go")
+
+
+def test_a_string_that_continues_on_the_next_line() -> None:
+    text = 'cmd = f"fio --name=a --filename={path} --rw=write \\\n    --bs=1m --size=8g"\nrun(cmd)\n'
+    assert _UNSYNCED in rules(text, name="bench.py")
+    assert _UNSYNCED not in rules(text.replace("--bs", "--end_fsync=1 --bs"), name="bench.py")
+
+
+def test_a_command_after_two_slashes() -> None:
+    command = "fio --name=a --directory=/mnt --rw=write --bs=1m --size=8g"
+    assert rules(f"\t// {command}\n\trun()\n", name="bench.go") == {_UNSYNCED}
+    assert rules(f'\t// {command}\n\tsystem("{command} --end_fsync=1")\n', name="bench.c") == set()

@@ -209,3 +209,46 @@ def test_a_loop_with_too_many_combinations() -> None:
     )
     assert "sequential-iops" in rules(text, name="bench.sh")
     assert "sequential-iops" not in rules(text.replace(" read write;", " randrw;"), name="bench.sh")
+
+
+@pytest.mark.parametrize("step", ['ARGS="$ARGS {}"', 'ARGS="${{ARGS}} {}"', 'ARGS+=" {}"'])
+def test_options_that_are_added_step_by_step(step: str) -> None:
+    text = "\n".join(['ARGS="--name=a --directory=/mnt"', *map(step.format, ("--bs=1m --size=8g", "--rw=write"))])
+    assert rules(f"{text}\nfio $ARGS\n", name="bench.sh") == {_UNSYNCED}
+    assert rules(f"{text}\n{step.format('--end_fsync=1')}\nfio $ARGS\n", name="bench.sh") == set()
+    in_loop = f"{text}\nfor i in 1 2; do\n{step.format('--end_fsync=1')}\ndone\nfio $ARGS\n"
+    assert rules(in_loop, name="bench.sh") == {"unknown-variable"}
+    used_before = f"{text}\nfio $ARGS\n{step.format('--end_fsync=1')}\nfio $ARGS\n"
+    assert rules(used_before, name="bench.sh") == {"unknown-variable"}
+
+
+@pytest.mark.parametrize("condition", ['[ "$1" = sync ]', "[ $N -gt 1 ]", '[[ -n "$SYNC" ]]'])
+def test_an_option_that_a_branch_adds(condition: str) -> None:
+    text = (
+        'N=0\nARGS="--name=a --directory=/mnt --bs=1m --size=8g"\n'
+        f'if {condition}; then\n  ARGS="$ARGS --end_fsync=1"\nfi\nARGS="$ARGS --rw=write"\nfio $ARGS\n'
+    )
+    assert rules(text, name="bench.sh") == {_UNSYNCED}
+    assert (
+        rules(text.replace("--end_fsync=1", "").replace("--rw=write", "--rw=write --end_fsync=1"), name="b.sh") == set()
+    )
+
+
+def test_branches_that_each_add_options_to_a_variable() -> None:
+    text = (
+        'ARGS="--direct=1 --bs=4k"\nif [[ $1 == blk ]]; then\n  ARGS="$ARGS --name=b --filename=$2 --rw=randread"\n'
+        'elif [[ $1 == fs ]]; then\n  ARGS="$ARGS --name=f --directory=/d --rw=randread --size=8g"\n'
+        "else\n  echo usage\n  exit 1\nfi\nfio $ARGS\n"
+    )
+    assert rules(text, name="bench.sh") <= {"unknown-variable", "refused-by-fio"}
+    assert all(each.severity == "note" for each in lint(source(text, "bench.sh")))
+    known = text.replace('ARGS="--direct', 'set -- fs\nARGS="--direct').replace("$1", "fs")
+    assert rules(known, name="bench.sh") == set()
+    assert "write-without-sync" in rules(
+        known.replace("--direct=1", "--rw=write").replace("randread", "write"), name="b.sh"
+    )
+
+
+@pytest.mark.parametrize("program", ["log", "log_info", "info"])
+def test_a_message_about_a_command(program: str) -> None:
+    assert rules(f'{program} "Command: fio {_OPTIONS} --rw=write"\n', name="bench.sh") == {"no-job"}
