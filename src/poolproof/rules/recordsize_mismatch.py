@@ -4,16 +4,23 @@ from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import account
 from poolproof.rules.model import Case, Findings, Rule, fill, linux_source, notes, zfs_issue, zfs_source
-from poolproof.rules.path import is_zfs, may_end_in_ram
+from poolproof.rules.path import is_zfs, is_zvol, may_end_in_ram
 from poolproof.units import format_size
 
 _PAGE = 4096
+_DEFAULT_RECORD = 128 * 1024
+_DEFAULT_VOLUME_BLOCK = 16 * 1024
 _FIX = "set recordsize or volblocksize to the value of bs to measure the disks; otherwise, report the record size"
 
 
 def _unit(case: Case) -> int:
-    """Return the size in bytes of the unit that the file system reads and writes: a record on ZFS, otherwise a page."""
-    return (case.target.record_bytes if case.target and is_zfs(case.target) else None) or _PAGE
+    """Return the size in bytes of the unit that the file system reads and writes: a record on ZFS, otherwise a page.
+
+    If the size of a record is unknown, it is the default of OpenZFS 2.2 and later.
+    """
+    if case.target is None or not is_zfs(case.target):
+        return _PAGE
+    return case.target.record_bytes or (_DEFAULT_VOLUME_BLOCK if is_zvol(case.target) else _DEFAULT_RECORD)
 
 
 def _is_partial(job: LoadPart, unit: int) -> bool:
@@ -82,15 +89,17 @@ RULE = Rule(
     title="I/Os smaller than a record",
     wrong="ZFS with 128 KiB records reads a whole record to return 4 KiB of it, and also to change 4 KiB of it. Other "
     "file systems do the same with pages of 4 KiB. The result is what an application gets, not what the disks can do.",
-    shows="In a job: random I/O with a block size that is not a multiple of the recordsize of ZFS or, for buffered I/O "
-    "on other file systems, of the page size. In the counters: with such a job, the disks read more than twice as many "
-    "bytes as fio, or a job that only writes causes reads of more than 5% of its bytes.",
+    shows="In a job: random I/O with a block size that is not a multiple of the recordsize of ZFS (128 KiB if it is "
+    "unknown) or, for buffered I/O on other file systems, of the page size. In the counters: with such a job, the "
+    "disks read more than twice as many bytes as fio, or a job that only writes causes reads of more than 5% of its "
+    "bytes.",
     error="Lower than the disks can deliver, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: a job "
     "that only wrote 16 MiB caused 11,436 reads.",
     fix=_FIX,
     sources=(
         zfs_source("2.3.0", "module/zfs/dbuf.c", "dmu_buf_will_dirty (reads the record before a partial write)"),
         linux_source("6.12", "fs/buffer.c", "__block_write_begin_int (reads the page before a partial write)"),
+        zfs_source("2.2.0", "include/sys/fs/zfs.h", "SPA_OLD_MAXBLOCKSIZE, ZVOL_DEFAULT_BLOCKSIZE (the defaults)"),
         zfs_issue(6040),
         zfs_issue(10830),
     ),

@@ -68,12 +68,30 @@ def _live_text(
     live = text
     for each, number in zip(found, kept, strict=True):
         live = only_branch(live, each, number)
-    variables = known_variables(live)
+    variables = _decided(known_variables(live), found, kept)
     without_dead = without_dead_branches(live, {**variables, **values})
     if without_dead != live:
-        live, variables = without_dead, known_variables(without_dead)
+        live, variables = without_dead, _decided(known_variables(without_dead), found, kept)
     shown = {name: variables.get(name) or _last_value(name, live) for each in found if (name := _telling(text, each))}
     return LiveText(live, variables, values, {**shown, **values}, starts_over)
+
+
+def _decided(variables: Mapping[str, str], found: Sequence[Conditional], kept: Sequence[int]) -> Mapping[str, str]:
+    """Return the variables, with the values to which the conditions of the chosen branches compare them.
+
+    A variable is unknown if its value is that of a branch that was not chosen.
+    """
+    decided = dict(variables)
+    for each, number in zip(found, kept, strict=True):
+        for at, branch in enumerate((*each.branches, *each.ending)):
+            if branch.given is None:
+                continue
+            name, value = branch.given
+            if at == number:
+                decided[name] = value
+            elif decided.get(name) == value and each.branches[number].given is None:
+                del decided[name]
+    return decided
 
 
 def _telling(text: str, found: Conditional) -> str:

@@ -53,7 +53,7 @@ _SET = re.compile(r"(?<![\w.])([A-Za-z_]\w{0,40})[ \t]{0,9}[+:.]?=(?!=)")
 _LONGEST_OPTIONS = 1000
 _MOST_REPLACED = 20
 _MOST_USES = 16
-_ENDS_STATEMENT = re.compile(r"[ \t]{0,9}(?:%[ \t]{0,9}[\w.]{1,60}[ \t]{0,9})?[;)]?[ \t]{0,9}(?:#[^\n]*)?(?:\n|$)")
+_ENDS_STATEMENT = re.compile(r"[ \t]{0,9}+(?:%[ \t]{0,9}+[\w.]{1,60}+[ \t]{0,9}+)?[;)]?[ \t]{0,9}+(?:#[^\n]*)?(?:\n|$)")
 
 
 def text_of(found: re.Match[str]) -> str:

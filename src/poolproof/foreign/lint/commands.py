@@ -57,7 +57,7 @@ _EXPORTED = re.compile(
     r"\b(?:export|declare -x)\s+(?P<names>[^\n;&|]*)|\b(?P<name>\w+)=\S{0,200}+[ \t][^\n;|&]{0,300}\bfio\s"
 )
 _EVALUATES = re.compile(r"\beval\s+\"?\$|=[\"']fio\s")
-_APPENDED = re.compile(r"[ \t]*>>[ \t]*(?P<file>[^\s;&|]+)")
+_APPENDED = re.compile(r"[ \t]{0,40}+>>[ \t]{0,40}+(?P<file>[^\s;&|]{1,300})")
 _ARGUMENTS = frozenset({"name", "rw"})
 _OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+-")
 

@@ -13,11 +13,14 @@ _CODE = re.compile(r"<(code|samp|kbd|tt)\b[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.DOTALL)
 _BREAK = re.compile(r"<br\s*/?>[ \t]*(?P<end>\n?)", re.IGNORECASE)
 _CONTINUED = re.compile(  # by a backslash, or because the next line begins with an option
-    r"[ \t]*\\[ \t]*<br\s*/?>[ \t]*(?!\n)|(?<=\S)[ \t]*<br\s*/?>[ \t]*(?=--?[a-z])", re.IGNORECASE
+    r"[ \t]{0,9}+\\[ \t]{0,9}+<br\s{0,9}/?>[ \t]{0,40}+(?!\n)|(?<=\S)[ \t]{0,9}+<br\s{0,9}/?>[ \t]{0,40}+(?=--?[a-z])",
+    re.IGNORECASE,
 )
 _SUFFIXES = (".html", ".htm", ".xhtml")
 _TEXT_WITH_HTML = (".md", ".markdown", ".mdx")
-_STARTS = re.compile(r"\s*<(?:!doctype html|html|head|body|article|section|main|div|p|h[1-6]|pre|ul|ol|table)\b", re.I)
+_STARTS = re.compile(
+    r"\A\s{0,400}+<(?:!doctype html|html|head|body|article|section|main|div|p|h[1-6]|pre|ul|ol|table)\b", re.I
+)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ _INDENTED = re.compile(
 _QUOTATION = re.compile(r"(?:^>(?:[ >].*)?\n){2,}", re.MULTILINE)
 _MARKS = re.compile(r"^[> ]+", re.MULTILINE)
 _PROMPT = re.compile(r"^([ \t]*)#(?=[ \t]+(?:sudo[ \t]+)?fio[ \t]+--?[a-z])")
-_FIO = re.compile(r"[ \t]*(?:sudo[ \t]+)?fio[ \t]")
+_FIO = re.compile(r"\A[ \t]{0,40}+(?:sudo[ \t]+)?fio[ \t]")
 _OF_SESSIONS = ("", "console", "shell-session", "text", "terminal")
 _QUOTES = str.maketrans("'\"", "  ")
 

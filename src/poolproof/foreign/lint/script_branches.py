@@ -25,8 +25,10 @@ _OPENING = frozenset({"if", "case", "{"})
 _CLOSING = frozenset({"fi", "esac", "}"})
 _ENDS = re.compile(r"(?:^|[\s;])(?:exit|return|die|usage)\b")
 _FIO = re.compile(r"(?<![\w./-])fio[ \t]+[-$\"]")
-_PART = re.compile(r"\s*\(?(?P<patterns>[^()\n]{1,200})\)(?P<body>(?:(?!;;).)*)(?:;;&?|$)", re.DOTALL)
+_PART = re.compile(r"(?P<patterns>[^()\n]{1,80}+)\)(?P<body>(?:(?!;;).)*)(?:;;&?|\Z)", re.DOTALL)
 _NESTED = re.compile(r"\bcase\b[^\n]*\bin\b")
+_NAMED = re.compile(r"\$\{?([A-Za-z_]\w*)(?::-[^{}]*)?\}?")
+_PATTERN = re.compile(r"[*?\[\]$`]")
 _ALWAYS = {"true": True, ":": True, "false": False}
 _COMPARES: Mapping[str, Callable[[int, int], bool]] = {
     "-eq": operator.eq,
@@ -43,11 +45,15 @@ _LONGEST = 60_000
 
 @dataclass(frozen=True)
 class Branch:
-    """The text of a branch, from character `start` to character `end`. `runs`: None if lint does not know that."""
+    """The text of a branch, from character `start` to character `end`. `runs`: None if lint does not know that.
+
+    `given`: the variable and the value to which the condition of the branch compares it (`[ "$RW" = write ]`).
+    """
 
     start: int
     end: int
     runs: bool | None = None
+    given: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -191,7 +197,8 @@ class _If:
         if word.text == "else":
             self.has_else = True
             runs = True if all(each is False for each in taken) else None
-        self.branches.append(Branch(word.end, word.end, False if any(taken) else runs))
+        given = _given(self.conditions) if word.text == "then" else None
+        self.branches.append(Branch(word.end, word.end, False if any(taken) else runs, given))
         self.conditions = []
 
     def close(self, end: int) -> None:
@@ -241,9 +248,15 @@ def _cases(text: str, commands: Sequence[Sequence[ShellWord]]) -> Iterator[Condi
             matches = [_matches(opening[1].text, each) for each in patterns]
             first = matches.index(True) if True in matches else None
             runs = [None if match is None else number == first for number, match in enumerate(matches)]
+            name = _NAMED.fullmatch(opening[1].text)
             branches = [
-                Branch(start + part.start("body"), start + part.end("body"), run)
-                for part, run in zip(parts, runs, strict=True)
+                Branch(
+                    start + part.start("body"),
+                    start + part.end("body"),
+                    run,
+                    (name[1], each[0]) if name and len(each) == 1 and not _PATTERN.search(each[0]) else None,
+                )
+                for part, run, each in zip(parts, runs, patterns, strict=True)
             ]
             if branches:
                 condition = text[opening[0].start : start]
@@ -273,6 +286,13 @@ def _holds(commands: Sequence[Sequence[ShellWord]]) -> bool | None:
     is_negated = bool(words) and words[0].text == "!"
     holds = _result([word.text for word in words[is_negated:]])
     return None if holds is None else holds is not is_negated
+
+
+def _given(commands: Sequence[Sequence[ShellWord]]) -> tuple[str, str] | None:
+    """Return the variable and the value of a condition that compares them (`[ "$RW" = write ]`), or None."""
+    words = [word.text for word in commands[0]] if len(commands) == 1 else []
+    found = _NAMED.fullmatch(words[1]) if len(words) == 5 and words[2] in ("=", "==") else None
+    return (found[1], words[3]) if found and not _PATTERN.search(words[3]) else None
 
 
 def _result(words: Sequence[str]) -> bool | None:

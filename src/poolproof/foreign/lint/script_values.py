@@ -21,6 +21,8 @@ _BRACES = re.compile(r"\{(?P<first>\d{1,9})\.\.(?P<last>\d{1,9})(?:\.\.(?P<step>
 _SEQ = re.compile(r"(?:\$\(|`)\s*seq(?P<numbers>(?:\s+\d{1,9}){1,3})\s*[)`]")
 _NOT_LITERAL = re.compile(r"[$`*?{}\[\]]")
 _OPTION_VALUE = re.compile(r"--?[A-Za-z][\w-]*=[^\s`]+")
+_FILE_IN_FOLDER = re.compile(r"\$\{?[A-Za-z_]\w{0,40}\}?(?:/[\w.-]{1,80}){1,9}")
+_FILE_BELOW_ARGUMENT = re.compile(r"\$\{?[1-9]\}?(?:/[\w.-]{1,80}){1,9}")
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.DOTALL)
 _ASSIGNS = ("=", ":=", "?=", "::=")  # in make, Python and PowerShell
@@ -162,9 +164,17 @@ def _assigned(script: Script, text: str) -> Iterator[tuple[str, str | None]]:
                     value = " ".join(
                         [value, *words[is_declaration:][1:]]
                     )  # the quotes are missing, as in documentation
-                yield found["name"], value if is_literal and _is_known(value.split()) else None
+                yield (
+                    found["name"],
+                    value if is_literal and (_is_known(value.split()) or _is_below_argument(value, text)) else None,
+                )
             elif not is_declaration:
                 break
+
+
+def _is_below_argument(value: str, text: str) -> bool:
+    """True for a file below the script's argument (`$1/file`). In a function, `$1` would be another argument."""
+    return _FILE_BELOW_ARGUMENT.fullmatch(value) is not None and not _FUNCTION.search(text)
 
 
 def _is_computed(name: str, value: Sequence[ShellWord], text: str) -> bool:
@@ -201,7 +211,11 @@ def _is_known(words: Sequence[str]) -> bool:
     return all(
         word
         and not re.search(r"\s", word)
-        and ("$" not in word or ("$(" not in word and (_OPTION_VALUE.fullmatch(word) or takes_next(before))))
+        and (
+            "$" not in word
+            or _FILE_IN_FOLDER.fullmatch(word)
+            or ("$(" not in word and (_OPTION_VALUE.fullmatch(word) or takes_next(before)))
+        )
         for before, word in zip(["", *words], words, strict=False)
     )
 

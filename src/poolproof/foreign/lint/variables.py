@@ -51,7 +51,9 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
         ("0", "1"),
     ),
 }  # fmt: skip
-_IN_FOLDER = re.compile(r"(?!/dev/)(?:\$\{?\w+\}?/[\w./-]*[A-Za-z]|[^$:]*\$\{?\w+\}?\.[A-Za-z])")
+_IN_FOLDER = re.compile(
+    r"\A(?!/dev/)(?:\$\{?\w{1,60}+\}?/[\w./-]{0,200}[A-Za-z]|[^$:\n]{0,200}+\$\{?\w{1,60}+\}?\.[A-Za-z])"
+)
 """Matches a path with variables that is probably not a device: `$DIR/file` or `$FILE.bin`."""
 
 _PATHS = frozenset({"filename", "directory"})

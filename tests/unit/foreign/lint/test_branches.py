@@ -119,3 +119,23 @@ def test_a_branch_that_ends_the_script() -> None:
 def test_prose_with_the_words_of_a_condition() -> None:
     text = f"If you write, then sync, or else the data is in RAM; fi is a word.\n\n    {_WRITE}\n"
     assert _UNSYNCED in rules(text, name="README.md")
+
+
+def test_the_condition_of_a_branch_sets_the_variable_that_it_compares() -> None:
+    """A branch for reads is not combined with writes."""
+    text = (
+        'MODE=${1:-read}\nif [ "$MODE" = write ]; then\n  MORE=--end_fsync=1\nelse\n  MORE=--randrepeat=0\nfi\n'
+        "fio --name=a --directory=/d --bs=1m --size=8g --rw=$MODE $MORE\n"
+    )
+    assert rules(text, name="bench.sh") <= {"unknown-variable"}
+    assert _UNSYNCED in rules(text.replace("--end_fsync=1", "--thread"), name="bench.sh")
+    case = text.replace('if [ "$MODE" = write ]; then', "case $MODE in\nwrite)").replace("else", ";;\n*)")
+    assert rules(case.replace("fi\n", ";;\nesac\n"), name="bench.sh") <= {"unknown-variable"}
+
+
+def test_a_file_in_an_unknown_folder() -> None:
+    write, read = (f"fio --name={rw} --rw={rw} --bs=1m --size=4g --filename=$F\n" for rw in ("write", "read"))
+    assert "read-after-write" in rules(f"F=$DIR/a.bin\n{write}{read}", name="bench.sh")
+    assert "read-after-write" in rules(f"F=$1/a.bin\n{write}{read}", name="bench.sh")
+    assert "read-after-write" not in rules(f"F=$1/a.bin\nf() {{\n{write}{read}}}\nf /dev\n", name="bench.sh")
+    assert "read-after-write" not in rules(f"F=$DIR/a.bin\n{write}F=$DIR/b.bin\n{read}", name="bench.sh")

@@ -272,6 +272,12 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 lint_of(_RANDOM.replace("filename=f", "filename=/dev/nvme0n1"))),
     ),
     "recordsize-mismatch": (
+        Example(
+            lint_of("rw=randread bs=64k size=64g", replace(ZFS, record_bytes=None)),
+            "notes",
+            lint_of("rw=randread bs=128k size=64g", replace(ZFS, record_bytes=None)),
+        ),
+        Example(lint_of("rw=randread bs=8k size=64g", ZVOL), "notes", lint_of("rw=randread bs=16k size=64g", ZVOL)),
         Example(lint_of("rw=randread bs=512 size=64g"), "notes", lint_of("rw=randread bs=512 size=64g direct=1")),
         Example(lint_of("rw=randrw bs=2300 size=64g fsync=1"), "notes",
                 lint_of("rw=randwrite bs=2300 size=64g fsync=1")),
