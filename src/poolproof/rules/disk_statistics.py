@@ -67,7 +67,7 @@ RULE = Rule(
     fix="fill the file completely before you read it, and use direct=1",
     fix_if_direct="fill the file completely before you read it",
     sources=(
-        "fio-3.38 diskutil.c, print_disk_util and update_io_tick_disk",
+        "fio-3.38 stat.c, print_disk_util; fio-3.38 diskutil.c, update_io_tick_disk",
         "Linux 6.12 block/blk-merge.c, blk_account_io_merge_bio",
     ),
     in_result=_in_result,

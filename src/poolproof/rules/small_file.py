@@ -126,7 +126,7 @@ RULE = Rule(
     sources=(
         "PCI Express Base Specification 5.0: 32 GT/s × 4 lanes × 128/130",
         "measured case L07",
-        "fio-3.38 os/os-mac.h, fio_set_directio (F_NOCACHE); https://github.com/axboe/fio/issues/1212",
+        "fio-3.38 os/os-mac.h, fio_set_odirect (F_NOCACHE); https://github.com/axboe/fio/issues/1212",
     ),
     in_result=_in_result,
     commands="for run in 1 2; do fio --rw=randread --bs=4k --size=256m --invalidate=0; done",
