@@ -72,7 +72,8 @@ def _live_text(
     without_dead = without_dead_branches(live, {**variables, **values})
     if without_dead != live:
         live, variables = without_dead, _decided(known_variables(without_dead), found, kept)
-    shown = {name: variables.get(name) or _last_value(name, live) for each in found if (name := _telling(text, each))}
+    telling = [name for each in found if (name := _telling(text, each))]
+    shown = {name: variables.get(name) or variables.get(f"{name}[@]") or _last_value(name, live) for name in telling}
     return LiveText(live, variables, values, {**shown, **values}, starts_over)
 
 

@@ -40,7 +40,9 @@ _MAX_DEPTH = 3
 _MOST_BOUND = 512
 _FIO_VARIABLE = re.compile(r"\$[{(]?\w*fio\w*[})]?|\$\((?:which|command -v) fio\)", re.IGNORECASE)  # $FIO
 _VARIABLE = re.compile(r"\$(?:\w+|\{\w+(?:\[[@*]\])?\}|[@*])")
-_BEFORE_FIO = frozenset({"sudo", "time", "exec", "nohup", "env", "do", "then", "else", "if", "!", "{"})
+_BEFORE_FIO = frozenset(
+    {"sudo", "time", "exec", "nohup", "env", "do", "then", "else", "if", "elif", "while", "until", "!", "{"}
+)
 _IN_QUOTES = re.compile(r"[\"']--?(?:name|rw|readwrite)\b")
 _NAME = re.compile(r"\$\{(\w+)\}")
 _FIO_IN_NAME = re.compile(r"(?<![a-z])fio(?![a-z])|fio[-_A-Z]", re.IGNORECASE)
@@ -48,7 +50,7 @@ _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PRINTS = frozenset(
     {"echo", "printf", "logger", "log", "log_info", "log_debug", "info", "msg"}
 )  # a command that does not run
-_SEARCHES = frozenset({"pgrep", "pkill", "killall", "grep", "egrep", "man"})  # these search for a command
+_NEVER_RUNS = frozenset({"pgrep", "pkill", "killall", "grep", "egrep", "man", "[", "[[", "test"})  # [ "$FIO_RC" -ne 0 ]
 _OWN_BUILD = re.compile(r"^(?!/(?:usr/)?(?:local/)?s?bin/).*/")  # a fio that is not installed
 _EDITORS = frozenset({"sed", "envsubst", "awk", "perl", "tr"})  # these change a job file that is piped into them
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh", "eval"})  # these run a quoted command in the same directory
@@ -298,7 +300,7 @@ def _of_commands(
                 continue
             words, runner = words[1:], [*following, *words[1:]]
         first = next((word.text for word in words if word.text not in _BEFORE_FIO), "")
-        if first.rpartition("/")[2] in _SEARCHES or (first == "fio" and RUNS_FIO in variables):
+        if first.rpartition("/")[2] in _NEVER_RUNS or (first == "fio" and RUNS_FIO in variables):
             continue
         if first == "eval" and depth < _MAX_DEPTH and any(word.is_split for word in words):
             yield from _of_evaluated(words, variables, places, depth)

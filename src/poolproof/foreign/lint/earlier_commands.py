@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from poolproof.foreign.dropped_caches import drops_caches, drops_clean_pages, syncs
 from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.prepared_files import PreparedFile, State
+from poolproof.foreign.lint.script_values import known_variables
 from poolproof.foreign.lint.variables import with_paths
 from poolproof.load.fio.job import Jobs
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load, LoadPart
 from poolproof.rules.earlier import only_creates
 from poolproof.rules.path import may_leave_dirty
+from poolproof.units import parse_size
 
 _MOST_LOADS = 64
 _FUNCTION = re.compile(
@@ -25,6 +27,8 @@ _LOOP = r"\bfor\s+{name}\s+in\b"
 _LOOPS = re.compile(r"^[ \t]*(?:for|while|until)\b", re.MULTILINE)
 _EMPTIES_ARC = re.compile(r"\bzpool\s+export\b|\breboot\b")
 _VARIABLE = re.compile(r"\$\{?(?P<name>\w+)")
+_RECORD = re.compile(r"\b(?P<property>recordsize|volblocksize)=[\"']?(?P<value>[^\s\"';&|,)`]{1,60})")
+_LEAST_RECORD = 512
 _DONE = re.compile(r"^[ \t]*done\b", re.MULTILINE)
 
 _Lines = Sequence[tuple[int, str]]
@@ -51,6 +55,8 @@ class Before:
     `was_read`: the devices that a program has read completely since the volume was created.
     `cached_loops`: the loop devices that use the page cache of their backing files, and the mount points of such
     devices.
+    `record_bytes`: the recordsize and the volblocksize that the script sets, keyed by these names. The smallest one if
+    there are several.
     """
 
     loads: tuple[Load, ...] = ()
@@ -66,6 +72,7 @@ class Before:
     snapshot: str = ""
     was_read: frozenset[str] = frozenset()
     cached_loops: frozenset[str] = frozenset()
+    record_bytes: Mapping[str, int] = field(default_factory=dict)
 
     def loads_with(self, renamed: Mapping[str, str]) -> tuple[Load, ...]:
         """Return the earlier loads with other paths. `renamed`: the new paths, keyed by the unknown ones."""
@@ -139,7 +146,25 @@ class History:
             if created
             else frozenset(),
             frozenset(loops),
+            self._record_bytes(at),
         )
+
+    def _record_bytes(self, at: int) -> Mapping[str, int]:
+        found = [each for each in _RECORD.finditer(self._text) if _line_of(self._text, each.start()) <= at]
+        sizes: dict[str, int] = {}
+        for each in found:
+            size = self._size(each["value"])
+            sizes[each["property"]] = min(size, sizes.get(each["property"], size))
+        return sizes
+
+    def _size(self, value: str) -> int:
+        """Return the size in bytes, or the smallest size that ZFS has if lint does not know the variable in it."""
+        if (name := _VARIABLE.match(value)) is not None:
+            value = self._values.get(name["name"]) or known_variables(self._text).get(name["name"], "")
+        try:
+            return max(parse_size(value), _LEAST_RECORD)
+        except ValueError:
+            return _LEAST_RECORD
 
     def _drops_each_time(self, line: int, at: int) -> bool:
         """True if neither another fio call nor the start of a loop separates the line from the call on line `at`."""

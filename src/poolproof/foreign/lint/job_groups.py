@@ -12,6 +12,7 @@ from poolproof.foreign.lint.model import FioCall, RunsIn, WrittenDevice
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import part_of
+from poolproof.rules.path import is_zfs, is_zvol
 
 _MOST_NAMED = 64
 _BRACED = re.compile(r"\$\{(\w+)\}")
@@ -79,6 +80,9 @@ def group_jobs(unit: FioCall, targets: Targets | None, before: Before = NOTHING_
             target = targets.described() if targets is not None and has_files else None
             if (device := _BRACED.sub(r"$\1", job.filename or "")) in before.cached_loops:
                 target = replace(target or Target(file_system=""), loop_without_direct=(device,))
+        if target is not None and is_zfs(target) and target.record_bytes is None:
+            size = before.record_bytes.get("volblocksize" if is_zvol(target) else "recordsize")
+            target = replace(target, record_bytes=size)
         groups.setdefault(target, []).append(number)
     found = []
     for target, jobs in groups.items():

@@ -7,6 +7,7 @@ each number.
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile
 
@@ -35,6 +36,15 @@ _APPENDS = re.compile(r"(?<![\w$])([A-Za-z_]\w{0,40})=[\"']?\$\{?\1\b|(?<![\w$])
 _IS_PROGRAM = re.compile(r"^[ \t]*(?:def|import|from|class|func|package|use|fn)[ \t]", re.MULTILINE)
 _NESTING = frozenset({"for", "while", "until", "if", "case", "select"})
 _ENDS_NESTING = frozenset({"done", "fi", "esac"})
+_OPENS = re.compile(r"(?:^|;)[ \t]*(?:for|while|until|if|case|select)\b", re.MULTILINE)
+_CLOSES = re.compile(r"(?:^|[;\s])(?:done|fi|esac)\b", re.MULTILINE)
+_CHANGES = re.compile(
+    r"(?<![\w$])(?P<name>[A-Za-z_]\w{0,60})(?:\+?=\(|\[[^\]\n]{0,80}\]\+?=)"
+    r"|\b(?:read|mapfile|readarray)\b(?P<read>[^\n;|&<]{0,200})"
+)
+_DEPENDS = re.compile(r"(?:&&|\|\|)(?:[^\n]{0,200}|[ \t]{0,9}\n[ \t]{0,40})\Z")
+_HEADER = re.compile(r"^[ \t]*(?:function[ \t]+[\w-]+|[\w-]+[ \t]*\(\))", re.MULTILINE)
+_LONGEST_LINE = 200
 _DECLARING = ("export", "local", "readonly", "declare", "typeset", "set")  # set of cmd.exe
 _SETTING = ("read", "for", "select", "mapfile", "getopts", "unset", "printf")
 _WRAPS_FIO = re.compile(
@@ -189,21 +199,42 @@ def _is_computed(name: str, value: Sequence[ShellWord], text: str) -> bool:
 
 
 def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the elements of each array that the script sets exactly once, separated by spaces and keyed by `ARRAY[@]`.
+    """Return the elements of each array whose elements are known, separated by spaces and keyed by `ARRAY[@]`.
 
-    An array is left out if the script appends to it, if an element contains spaces, or if an unknown variable may be
-    more than the value of an option.
+    An array is left out if the script changes it in a loop or a branch or after its first use, if an element contains
+    spaces, or if an unknown variable may be more than the value of an option.
     """
-    found: dict[str, str] = {}
-    again: set[str] = set()
+    found: dict[str, list[re.Match[str]]] = {}
     for each in _SET_ARRAY.finditer(text):
-        elements = read_script(_COMMENT.sub("", each["values"]).replace("\n", " "), variables).commands
-        words = [word.text for command in elements for word in command]
-        name = f"{each['name']}[@]"
-        if name in found or each["more"] or not _is_known(words):
-            again.add(name)
-        found[name] = " ".join(words)
-    return {name: value for name, value in found.items() if name not in again}
+        found.setdefault(each["name"], []).append(each)
+    changes = Counter(name for each in _CHANGES.finditer(text) for name in (each["name"] or each["read"]).split())
+    arrays = {}
+    for name, parts in found.items():
+        if changes[name] != len(parts) or (len(parts) > 1 and not _is_built_up(name, parts, text)):
+            continue
+        last = max((at for at, each in enumerate(parts) if not each["more"]), default=0)
+        words: list[str] = []
+        for each in parts[last:]:
+            elements = read_script(_COMMENT.sub("", each["values"]).replace("\n", " "), variables).commands
+            words += [word.text for command in elements for word in command]
+        if not parts[last]["more"] and _is_known(words):
+            arrays[f"{name}[@]"] = " ".join(words)
+    return arrays
+
+
+def _is_built_up(name: str, parts: Sequence[re.Match[str]], text: str) -> bool:
+    """True if all commands that change the array always run, in this order and before the script uses the array."""
+    start, end = parts[0].start(), parts[-1].end()
+    if len(parts) > _MOST_VALUES:
+        return False
+    depths = {len(_OPENS.findall(text, 0, at)) - len(_CLOSES.findall(text, 0, at)) for at in map(re.Match.start, parts)}
+    return (
+        not parts[0]["more"]
+        and depths == {0}
+        and not any(_DEPENDS.search(text[max(0, each.start() - _LONGEST_LINE) : each.start() + 1]) for each in parts)
+        and not _HEADER.search(text, start, end)
+        and not re.search(rf"\$\{{[#!]?{name}\b", text[start:end])
+    )
 
 
 def _is_known(words: Sequence[str]) -> bool:

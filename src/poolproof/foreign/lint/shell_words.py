@@ -48,6 +48,10 @@ _FIO = re.compile(r"(?:^|/)fio(?:\.exe)?$")
 _FIO_OPTION = re.compile(r"\bfio\s+-")
 _SYMBOLS = re.compile(r"[\]},.][^\s\"']*")
 _REDIRECTION = re.compile(r"[<>&|]+")
+_OF_WINDOWS = re.compile(
+    r"^[ \t]{0,40}+(?:@echo\b|param[ \t]{0,9}\(|\[CmdletBinding\b|(?:Write-(?:Host|Output|Error)|Set-Location)\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ESCAPED_IN_QUOTES = ("$", "`", '"', "\\", "\n")
 _MAX_DEPTH = 12
 _BEFORE = frozenset({"sudo", "do", "then", "else", "{"})
@@ -141,6 +145,7 @@ class _ShellParser:
         self._folded = [found.span("lines") for found in _FOLDED.finditer(text)] if depth == 0 and ">" in text else []
         self._drops_next = False
         self._folder = WorkingFolder(folder)
+        self._has_escapes = depth > 0 or text.startswith("#!") or not _OF_WINDOWS.search(text)
 
     def read(self) -> Script:
         while self._place < len(self._text):
@@ -334,7 +339,7 @@ class _ShellParser:
         windows = None if in_quotes else WINDOWS_PATH.match(self._text, self._place)
         if windows is not None:
             return self._take(windows.end())
-        if character == "\\" and (not in_quotes or following in _ESCAPED_IN_QUOTES):
+        if self._has_escapes and character == "\\" and (not in_quotes or following in _ESCAPED_IN_QUOTES):
             self._take(self._place + 2)
             return following.removesuffix("\n")
         return self._take(self._place + 1)

@@ -102,7 +102,7 @@ GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
         (re.compile(r"[^'/]*"), "a number such as 0xdeadbeef, or text in double quotes (\"…\"); '…' names a file"),
     ),
     "description": (re.compile(".*"), "text"),
-    "name": (re.compile(r"(?=.*\w)[^/$]+"), "a name that contains a letter or a digit, without `/` and `$`"),
+    "name": (re.compile(r"\A[^\w/$]*\w[^/$]*"), "a name that contains a letter or a digit, without `/` and `$`"),
     **dict.fromkeys(
         ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog"),
         (_LOG_NAME, "a file name without a directory; the file is removed with the trial's scratch directory"),

@@ -15,9 +15,28 @@ def test_options_in_an_array() -> None:
     call = 'fio "${ARGS[@]}" --name=a --filename=f --rw=randread --bs=4k --size=9g\n'
     assert _rules(array + call) == {"iodepth-with-sync-engine"}
     assert _rules(array + call.replace('"', "").replace("@", "*")) == {"iodepth-with-sync-engine"}
-    for more in ("ARGS+=(--iodepth=1)\n", "ARGS=(--iodepth=1)\n"):
+    assert not _rules(array + "ARGS+=(--iodepth=1)\n" + call)
+    assert _rules("ARGS=()\n" + array + "ARGS+=(--bs=8k)\n" + call) == {"iodepth-with-sync-engine"}
+    for more in (
+        "[ -z $MORE ] || ARGS+=(--iodepth=1)\n",
+        "more() {\nARGS+=(--iodepth=1)\n}\nmore\n",
+        "for a in b; do\nARGS+=(--iodepth=1)\ndone\n",
+        "ARGS+=($(options))\n",
+        "read -r -a ARGS\n",
+        "echo ${ARGS[@]}\nARGS+=(--iodepth=1)\n",
+    ):
         assert "unknown-variable" in _rules(array + more + call), more
     assert "unknown-variable" in _rules("ARGS=(--ioengine=psync $MORE)\n" + call)
+
+
+def test_options_that_a_branch_adds_to_an_array() -> None:
+    text = (
+        "ARGS=(--name=a --filename=/mnt/f --size=9g --bs=64k)\n"
+        'if [ "$MODE" = write ]; then\n  ARGS+=(--rw=write)\nelse\n  ARGS+=(--rw=read)\nfi\nfio "${ARGS[@]}"\n'
+    )
+    (found,) = lint(source(text, name="bench.sh"))
+    assert found.rule == "write-without-sync"
+    assert found.message.endswith("(with ARGS=--name=a --filename=/mnt/f --size=9g --bs=64k --rw=write)")
 
 
 @pytest.mark.parametrize(

@@ -353,3 +353,24 @@ def test_a_file_below_the_ram_that_is_not_cached(before: str, options: str, expe
     ]
     severity, _, words = expected.partition(": ")
     assert found.severity == severity and words in found.message
+
+
+@pytest.mark.parametrize(
+    ("before", "record"),
+    [
+        ("", "128 KiB"),
+        ("zpool create -O recordsize=1M tank sda\n", "1 MiB"),
+        ("R=64k\nzfs set recordsize=$R tank\n", "64 KiB"),
+        ("zfs set recordsize=16k tank\n", ""),
+        ("zfs set recordsize=$1 tank\n", ""),
+        ("zfs create -o recordsize=16k tank/a\nzfs create -o recordsize=1M tank/b\n", ""),
+    ],
+)
+def test_the_recordsize_that_a_script_sets(before: str, record: str) -> None:
+    call = "fio --name=a --directory=/tank/a --rw=randread --bs=16k --size=200g --direct=1\n"
+    found = [
+        each
+        for each in lint(source(before + call, name="a.sh"), flags(fs="zfs-2.3"))
+        if each.rule == "recordsize-mismatch"
+    ]
+    assert [f"whole records of {record}:" in each.message for each in found] == [True] * bool(record)

@@ -46,3 +46,11 @@ def test_parameters_of_powershell() -> None:
     for seconds, is_early in (("30", True), ("1", False)):
         text = f"param(\n    [string]$Size = '4G',\n    [int]$Seconds = {seconds}\n)\n{call}\n"
         assert ("runtime-without-time-based" in rules(text, name="bench.ps1")) == is_early
+
+
+def test_a_backslash_of_powershell_is_no_escape() -> None:
+    script = (
+        'if (-not (Test-Path "$drive\\")) {\n  Write-Host "no $drive"\n}\n'
+        "& fio.exe --name=a `\n  --filename=D\\:\\f.dat `\n  --rw=read --bs=1m --size=4G --runtime=30 --direct=1\n"
+    )
+    assert rules(script, name="bench.ps1") == {"runtime-without-time-based"}
