@@ -13,7 +13,7 @@ from poolproof.foreign.lint.located_findings import locate_findings
 from poolproof.foreign.lint.missing_size import SIZE_FIX, jobs_without_size, with_sizes_of_files
 from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, FioCall, LoopIteration, Severity
 from poolproof.foreign.lint.refusals import InstalledFio, refusals
-from poolproof.foreign.lint.sources import COMMAND, Source
+from poolproof.foreign.lint.sources import COMMAND, MOST_JOBS, Source
 from poolproof.foreign.lint.time_limit import cut_off_runs
 from poolproof.foreign.lint.variables import unknown_in
 from poolproof.load.fio.job import Jobs
@@ -52,6 +52,9 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
     runs, history = source.runs, History(source.text, source.prepared)
     if (calls := max(len(run.units) for run in runs)) > _MOST_CALLS:
         message = f"this source calls fio {calls} times, but lint accepts at most {_MOST_CALLS} calls"
+        return (Diagnostic(source.name, 1, "too-many-calls", "error", message, "split it into several files"),)
+    if (jobs := max(sum(len(unit.jobs) for unit in run.units) for run in runs)) > MOST_JOBS:
+        message = f"this source has {jobs:,} jobs, but lint accepts at most {MOST_JOBS:,}"
         return (Diagnostic(source.name, 1, "too-many-calls", "error", message, "split it into several files"),)
     found: dict[_Place, list[_Found]] = {}
     spans = loop_spans(runs[0].values, source.text)

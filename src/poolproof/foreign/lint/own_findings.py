@@ -44,7 +44,9 @@ OWN_FINDINGS: Mapping[str, OwnFinding] = {
         "correct the option; `fio --cmdhelp=OPTION` explains it",
     ),
     "too-many-calls": OwnFinding(
-        "Too many calls of fio", "The source calls fio more often than lint can check.", "split it into several files"
+        "Too many calls of fio",
+        "The source calls fio more often, or has more jobs, than lint can check.",
+        "split it into several files",
     ),
     "unknown-option": OwnFinding(
         "The option is unknown here",

@@ -40,7 +40,9 @@ _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?$")
 _USAGE = "poolproof lint job.fio, or poolproof lint -- fio --name=…"
 _SPLIT_IT = "specify a job file or a script, or split it into several files"
 _LARGEST_BYTES = 512 * 1024  # this much text takes seconds; scripts and job files are much smaller
-_MOST_JOBS = 4096  # rules compare each job with all others
+MOST_JOBS = 1000
+"""The maximum number of jobs in a source. Rules compare each job with all others."""
+
 _SECTION = re.compile(rb"(?:^|[\r\n])[ \t]*\[")
 _KERNEL_FILES = ("/proc/", "/sys/")  # reading such a file can block or have side effects
 _LIMIT_S = 20.0
@@ -235,8 +237,8 @@ def _decoded(file: BinaryIO, name: str) -> str:
     data = file.read(_LARGEST_BYTES + 1)
     if len(data) > _LARGEST_BYTES:
         raise UsageError(f"{name} is larger than 512 KiB, the limit for lint", _SPLIT_IT)
-    if len(_SECTION.findall(data)) > _MOST_JOBS:
-        raise UsageError(f"{name} has more than {_MOST_JOBS:,} sections, the limit for lint", _SPLIT_IT)
+    if len(_SECTION.findall(data)) > MOST_JOBS:
+        raise UsageError(f"{name} has more than {MOST_JOBS:,} sections, the limit for lint", _SPLIT_IT)
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace").read()
 
 

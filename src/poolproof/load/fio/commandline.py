@@ -47,6 +47,9 @@ _MISSPELT = 0.7
 _EXITS = frozenset({"help", "version", "cmdhelp", "enghelp", "cpuclock-test", "crctest", "memcpytest", "server"})
 _NAMES_OF_PODS = ("-n", "--namespace", "-c", "--container", "--name", "--hostname")  # kubectl -n fio, but sudo -n fio
 _NUMBER = re.compile(r"^-\d")
+_MOST_WORDS = 100
+"""How many words after a word are examined to find out whether that word runs fio."""
+
 _WITH_VARIABLES = re.compile(r"(?:[\w./:=,@%+ -]|\$\w++|\$\{\w++(?:\[[@*]\])?\})++")
 _IS_VARIABLE = re.compile(r"\$(?:\w+|\{\w+(?:\[[@*]\])?\})$").match
 JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
@@ -196,18 +199,26 @@ def place_of_fio(words: Sequence[str]) -> int | None:
     If several words match, the last one runs fio, as in `kubectl exec fio -- fio --name=a` and `docker run --name fio
     --rm fio --name=a`. A `fio` that is the value of an option (`--name fio`) does not count.
     """
-    programs = [at for at, word in enumerate(words) if _is_program(word, words[at + 1 :])]
+    programs = [at for at in range(len(words)) if _is_program(words, at)]
     programs = [at for at in programs if not (words[max(0, at - 1)] in _NAMES_OF_PODS and words[at - 2] != "sudo")]
-    places = [at for at in programs if _is_call(words[at + 1 :])]
+    places = [at for at in programs if _is_call(_after(words, at))]
     return next((at for at in reversed(places) if at == places[0] or not takes_next(words[at - 1])), None)
 
 
-def _is_program(word: str, after: Sequence[str]) -> bool:
+def _is_program(words: Sequence[str], at: int) -> bool:
     """True if the word names fio, perhaps by a longer name (`fio_custom`), if `name` and two typical options follow."""
+    word = words[at]
     if word.startswith("-") or not _OTHER_NAME.match(word):
         return False
-    names = {each.lstrip("-").partition("=")[0] for each in after if each.startswith("-")}
-    return _PROGRAM.match(word) is not None or ("name" in names and len(names & _TYPICAL) > 1)
+    if _PROGRAM.match(word) is not None:
+        return True
+    names = {each.lstrip("-").partition("=")[0] for each in _after(words, at) if each.startswith("-")}
+    return "name" in names and len(names & _TYPICAL) > 1
+
+
+def _after(words: Sequence[str], at: int) -> Sequence[str]:
+    """Return the words after the word at `at`. Without a limit, the time would grow with the square of their number."""
+    return words[at + 1 : at + 1 + _MOST_WORDS]
 
 
 def takes_next(word: str) -> bool:
