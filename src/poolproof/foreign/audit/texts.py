@@ -49,7 +49,7 @@ from poolproof.foreign.audit.stated_disks import Statement, find_statements, lar
 from poolproof.foreign.audit.table_repeats import without_repeated_rows
 from poolproof.foreign.audit.tables import find_tables
 from poolproof.foreign.audit.truenas import find_truenas, with_default_compression
-from poolproof.load.fio.find import find_results, without_repeats
+from poolproof.load.fio.find import MOST_RESULTS, find_results, without_repeats
 from poolproof.load.fio.job import render
 from poolproof.load.fio.load import load_of
 from poolproof.load.fio.pairing import FoundResult
@@ -136,7 +136,8 @@ def audit_text(source: str, text: str, context: Context) -> tuple[Audited, ...]:
 def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
     """Judge every result in the text, in line order. Anything else in the text is ignored.
 
-    Raises a FioError if a result has more than 1,000 jobs, because the jobs are compared with one another.
+    Raises a FioError if there are more than 10,000 results, or if a result has more than 1,000 jobs, which are compared
+    with one another.
     """
     runs = find_results(text)
     for run in runs:
@@ -156,6 +157,8 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
     results = sorted([*without_repeats(runs), *found_others, *tables], key=lambda found: (found.line, found.last_line))
     if not results:
         return ()
+    if len(results) > MOST_RESULTS:
+        raise FioError(f"it contains more than {MOST_RESULTS:,} results", "split it into several files")
     commands = find_commands(text)
     prompts = tuple((number, host) for number, line in plain_lines(text) if (host := host_of(line)))
     surroundings = _QuotedContext(

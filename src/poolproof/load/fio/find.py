@@ -42,7 +42,9 @@ _START = '{"fio version" : "", "jobs" : [ '
 LARGEST_PLAIN_TEXT_BYTES = 2 << 20
 """The maximum size of text outside fio's JSON documents: searching it for results takes seconds per MiB."""
 
-_MOST_RESULTS = 10_000
+MOST_RESULTS = 10_000
+"""The maximum number of results in a text. Judging one takes milliseconds."""
+
 _SPLIT = "split it into one file per result"
 _SAME_BYTES = 0.01
 _GROWTH = 1.05  # the least growth of the run time from the first report to the last
@@ -119,8 +121,8 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
         first = bisect_right(starts, document.start) - 1
         last = min(bisect_right(starts, max(document.start, document.end - 1)), len(numbered)) - 1
         inside.update(range(first, last + 1))
-        if len(found) >= _MOST_RESULTS:
-            raise FioError(f"it contains more than {_MOST_RESULTS:,} results", _SPLIT)
+        if len(found) >= MOST_RESULTS:
+            raise FioError(f"it contains more than {MOST_RESULTS:,} results", _SPLIT)
         if found and _is_interim(found[-1].result, document.result):
             found.pop()
         lines = numbered[first][0], numbered[last][0]

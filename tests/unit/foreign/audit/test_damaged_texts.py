@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from poolproof.errors import FioError
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.texts import audit_text
 from tests.fuzz.mutated_texts import audit_all, mutated, seeds
@@ -24,6 +25,15 @@ def test_a_long_line_of_one_character_takes_little_time() -> None:
     for character in (" ", "\t", "{", "9", "|", "`"):
         audit_text("fuzz", character * 6000, Context())
     assert time.process_time() - begun < _LIMIT_S
+
+
+def test_a_text_with_too_many_results_of_other_programs_is_refused_in_time() -> None:
+    begun = time.process_time()
+    with pytest.raises(FioError, match="more than 10,000 results"):
+        audit_text(
+            "a", "  KB  reclen   write rewrite    read    reread\n" + "  1048576  4  1 2 3 4\n" * 10_000, Context()
+        )
+    assert time.process_time() - begun < 2 * _LIMIT_S
 
 
 @pytest.mark.parametrize(
