@@ -85,11 +85,16 @@ def is_block(node: Node) -> bool:
     return node.layer.offers_block if isinstance(node, LayerNode) else True
 
 
-def check_blocks(reading: StageReader, inputs: Iterable[Input], word: str) -> None:
-    """Raise a CampaignError if any input is not a block device."""
+def check_blocks(reading: StageReader, inputs: Iterable[Input], word: str, *, may_be_files: bool = False) -> None:
+    """Raise a CampaignError if any input is not a block device.
+
+    `may_be_files`: also accept files, which serve as vdevs.
+    """
     for argument, node in inputs:
         if not is_block(node):
             raise reading.mistake(argument, f"{word} needs block devices, but this is a directory")
+        if isinstance(node, LayerNode) and node.layer.offers_file and not may_be_files:
+            raise reading.mistake(argument, f"{word} needs block devices, but this is a file, which only zfs can use")
 
 
 def check_directories(reading: StageReader, inputs: Iterable[Input], word: str) -> None:

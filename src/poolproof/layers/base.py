@@ -182,7 +182,8 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     """The programs that the layer starts. An `UndoDaemon` stops them."""
 
     offers_block: bool = False
-    """True if the layer provides a block device; False if it provides a directory."""
+    offers_file: bool = False
+    """Whether the layer provides a block device, which may be a `file` that only a pool can use, or a directory."""
 
     mkfs_discards: bool = False
     """True if mkfs first discards (trims) the entire device."""
@@ -387,8 +388,7 @@ def survives(inputs: Sequence[int], losses: int) -> int:
 
     `inputs`: the number of leaf devices that may fail in each input.
 
-    The weakest inputs decide. For example, a mirror of two two-way mirrors tolerates the failure of any three disks,
-    not just one.
+    The weakest inputs decide. For example, a mirror of two two-way mirrors survives the failure of any three disks.
     """
     killing = sorted(count + 1 for count in inputs)
     return sum(killing[: losses + 1]) - 1

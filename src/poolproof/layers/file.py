@@ -21,6 +21,7 @@ class FileLayer(Layer[int]):
     programs = ("truncate",)
     packages = ("coreutils",)
     offers_block = True
+    offers_file = True
 
     def read(self, reading: StageReader) -> LayerNode:
         if reading.below is None:

@@ -100,7 +100,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
 
     def read(self, reading: StageReader) -> LayerNode:
         vdevs, inputs = read_vdevs(reading)
-        arguments.check_blocks(reading, inputs, self.word)
+        arguments.check_blocks(reading, inputs, self.word, may_be_files=True)
         options = [argument for argument in reading.arguments if isinstance(argument, Option)]
         limits = [_arc_max(reading, option) for option in options if option.key == _ARC_MAX]
         properties = [option for option in options if option.key != _ARC_MAX]

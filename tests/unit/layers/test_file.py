@@ -35,6 +35,9 @@ def test_no_more_fits_than_the_file_or_the_disk_below_it_holds() -> None:
         ("a | ext4 | file", "size"),
         ("a | ext4 | file big", "not a size|no size"),
         ("a | ext4 | file 1G 2G", "only"),
+        ("a | btrfs | file 1G | ext4", "only zfs"),
+        ("md raid1 (a | ext4 | file 1G) b", "only zfs"),
+        ("btrfs raid1 a (b | xfs | file 1G)", "only zfs"),
     ],
 )
 def test_mistakes(text: str, fact: str, message: Message) -> None:
