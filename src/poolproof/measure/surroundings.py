@@ -65,13 +65,15 @@ class HostBefore:
 def throttling_between(start: Conditions, end: Conditions) -> Throttling:
     """Return the limits that applied in either sample, and the increase of the throttling counters between the samples.
 
-    A device without a name in either sample is identified by its device number.
+    Limits of devices that the samples do not name are left out, because the layout does not use these devices. If the
+    samples name no devices, those of the layout are unknown, and all limits are returned with device numbers.
     """
     names = {number: device for device, number in (*start.numbers.items(), *end.numbers.items())}
     return Throttling(
         devices=tuple(
             DeviceLimit(names.get(each.number, each.number), each.kind, each.most)
             for each in dict.fromkeys((*start.io_limits, *end.io_limits))
+            if not names or each.number in names
         ),
         processors=end.cpu.processors if end.cpu.processors is not None else start.cpu.processors,
         cpu_periods=max(0, end.cpu.periods - start.cpu.periods),

@@ -95,6 +95,13 @@ def test_only_the_growth_of_the_counters_belongs_to_a_trial() -> None:
     assert throttling_between(Conditions(), start).heat_events == 5
 
 
+def test_a_limit_of_a_device_that_the_layout_does_not_use_does_not_slow_it_down() -> None:
+    start = parse_conditions(_V1 + "number:loop7 7:7")
+    assert throttling_between(start, start).devices == ()
+    unknown = parse_conditions(_V1)
+    assert [limit.device for limit in throttling_between(unknown, unknown).devices] == ["254:0", "254:0"]
+
+
 def test_this_machine_answers() -> None:
     assert set(read_conditions(LocalHost()).texts) >= {"cgroup io.max", "cgroup cpu.max"}
 
