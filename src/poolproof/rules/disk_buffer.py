@@ -4,17 +4,19 @@ from functools import partial
 
 from poolproof.load.merge import direction_of
 from poolproof.load.model import LoadPart
-from poolproof.rules.fio_job import is_fio_job
+from poolproof.rules.coverage import random_reads_in_order
+from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes, suspects
 from poolproof.rules.path import goes_past_ram
 from poolproof.rules.proof import OF_READS, OF_WRITES
-from poolproof.rules.reported import Kind, moved_bytes
-from poolproof.units import format_count, format_number_of, format_size
+from poolproof.rules.reported import Kind, moved_bytes, parts
+from poolproof.units import format_count, format_duration, format_number_of, format_size
 
 _SURELY = 16 << 20
 _MAYBE = 256 << 20
 _SEEKS, _SEEKS_DEEP = 300, 450
 _PASSES = 20
+_FAST_NS, _FAST_SHARE, _FEWEST_READS = 500e3, 0.25, 50
 _KINDS: tuple[Kind, ...] = ("read", "write")
 
 
@@ -36,6 +38,7 @@ def _in_result(case: Case) -> Findings:
     over the data is checked instead.
     """
     yield from _repeated(case)
+    yield from _without_rotation(case)
     for kind in _KINDS:
         size, disks = _covered(case, kind), case.target.disks if case.target else None
         if size is None or not disks or case.outcome is None:
@@ -49,6 +52,37 @@ def _in_result(case: Case) -> Findings:
                 weight=84,
                 metrics=_METRICS[kind],
             )
+
+
+def _without_rotation(case: Case) -> Findings:
+    """Yield a finding if many random reads took less time than a turning disk needs.
+
+    On average, a random read waits for half a rotation: 4.2 ms at 7200 rpm, and 2 ms at 15,000 rpm. Only one in eight
+    waits for less than 0.5 ms at 15,000 rpm. In a queue, reads take longer. Reads that continue the previous one do not
+    need to wait. Nothing is reported if the disks are unknown, because virtual disks often call themselves rotational.
+    """
+    target = case.target
+    if target is None or not target.rotational or not target.disks or not case.cold or not random_reads_in_order(case):
+        return
+    for part in parts(case.outcome):
+        job, bins = case.job_named(part.job.name), part.completion.bins_ns if part.completion else {}
+        if part.kind != "read" or job is None or not job.is_random or sum(bins.values()) < _FEWEST_READS:
+            continue
+        fast = sum(count for time_ns, count in bins.items() if time_ns < _FAST_NS) / sum(bins.values())
+        if fast > _FAST_SHARE + _continuing_share(job):
+            yield suspects(
+                f"{100 * fast:.0f}% of the random reads took less than {format_duration(_FAST_NS / 1e9)}, but a "
+                "turning disk needs several milliseconds on average: the disks' own buffers served these reads, "
+                "because their offsets are repeated or close to each other",
+                weight=84,
+                metrics=OF_READS,
+            )
+
+
+def _continuing_share(job: LoadPart) -> float:
+    """Return the fraction of the job's reads that continue the previous one, such as 7/8 with `rw=randread:8`."""
+    is_same_offset = (fio_job(job).text("rw_sequencer") or "").strip() == "identical"
+    return 0.0 if is_same_offset else 1 - job.random_share
 
 
 def _repeated(case: Case) -> Findings:
@@ -115,8 +149,9 @@ RULE = Rule(
         "Before a run: random reads, or direct random writes without syncs between them, that cover at most 16 MiB per "
         "rotational disk. If they cover up to 256 MiB and the job is time_based, the finding is a note. In a result: "
         "the rate of such I/Os is higher than seeks allow, which is 300/s per disk, or 450/s if the I/Os cover more "
-        "than 16 MiB. If the kind of disk is unknown: direct reads that cover at most 16 MiB and read this area at "
-        "least 20 times, as `hdparm -T --direct` does."
+        "than 16 MiB. Or more than a quarter of at least 50 random reads took less than 0.5 ms, although a turning "
+        "disk needs several milliseconds on average. If the kind of disk is unknown: direct reads that cover at most "
+        "16 MiB and read this area at least 20 times, as `hdparm -T --direct` does."
     ),
     error=(
         "Too high. Measured on an emulated hard disk: 3,822 random reads/s in a file of 2 MiB, but only 130/s in a "

@@ -260,6 +260,7 @@ def test_workloads_share_files_unless_size_or_data_or_copy_on_write_separates_th
     assert name("rw=read,bs=1m,size=64m") == name("rw=randwrite,bs=4k,size=64m,numjobs=8")
     assert name("rw=read,bs=1m,size=64m") != name("rw=read,bs=1m,size=128m")
     assert name("rw=read,bs=1m,size=64m") != name("rw=write,bs=1m,size=64m,refill_buffers=0"), "its data compress"
+    assert name("rw=read,bs=1m,size=64m") != name("rw=randrw,bs=4k,size=64m,ioengine=mmap"), "it discards what it maps"
     assert "/" not in name("rw=read,bs=1m,filename=a/b")
     assert name("rw=write,bs=4k,size=64m,ioengine=ftruncate") != name("rw=write,bs=4k,size=64m"), "it cuts its file"
     read, write, mixed = (name(f"rw={rw},bs=1m,size=64m", apart=True) for rw in ("randread", "write", "randrw"))

@@ -293,6 +293,8 @@ def _shape_of(job: Job) -> str:
 def _changes_data(job: Job) -> bool:
     if job.engine in _RESHAPES:
         return True
+    if job.engine == "mmap" and part_of(job).writes:
+        return True  # it discards the range that it maps on a block device (fio_mmap_file() in engines/mmap.c)
     compresses = not job.flag("refill_buffers") or any(option in job.options for option in _COMPRESSIBLE)
     return "trim" in job.rw or (part_of(job).writes and compresses)
 
