@@ -107,7 +107,11 @@ def _named(device: str) -> Iterator[None]:
 
 def _a_mounted_disk(testbed: Testbed) -> str:
     listing = json.loads(testbed.command("lsblk", "--json", "--output", "PATH,TYPE,MOUNTPOINTS"))
-    disks = [row for row in listing["blockdevices"] if row["type"] == "disk" and _mount_points(row)]
+    disks = [
+        row
+        for row in listing["blockdevices"]
+        if row["type"] == "disk" and _mount_points(row) and not row["path"].startswith("/dev/zram")  # of another test
+    ]
     assert disks, "this machine shows no disk that is mounted"
     path: str = disks[0]["path"]
     return path
