@@ -227,6 +227,20 @@ def test_the_disk_is_not_wiped_after_a_reboot(testbed: Testbed) -> None:
         assert undo_all(journal, HOST, _owned(journal)) == ()
 
 
+def test_a_run_on_a_disk_that_is_gone_for_good_can_be_cleaned_up(testbed: Testbed) -> None:
+    with _claimed_later(testbed) as disk:
+        gone = "/dev/disk/by-id/ata-gone-5e1f"
+        journal, _ = _claimed(testbed, disk)
+        (change,) = journal.outstanding()
+        assert isinstance(change.undo, UndoClaim)
+        journal.mark_undone(change)
+        journal.record(Step("claim it", ("true",), undo=msgspec.structs.replace(change.undo, path=gone)))
+        (left,) = undo_all(journal, HOST, _owned(journal))
+        assert left.reason.startswith(f"there is no disk {gone} now; connect it")
+        testbed.command("sh", "-c", left.reason.partition("if it is gone for good: ")[2])
+        assert undo_all(journal, HOST, _owned(journal)) == ()
+
+
 def _claimed(testbed: Testbed, disk: BlockFacts) -> tuple[Journal, DevicePlan]:
     """Claim the disk as a run does."""
     site = site_of(survey(HOST, ("wipefs",)), _LABEL, str(testbed.path), str(testbed.path), is_here=True)

@@ -139,7 +139,7 @@ def test_after_a_reboot_the_messages_lead_to_the_end(testbed: Testbed) -> None:
         assert refused.code == _BUILD
         assert "sh -c" not in refused.err
         assert f"was rebooted after poolproof claimed /dev/disk/by-id/{_NAME}" in refused.err
-        assert "when the disk is empty, run: poolproof clean" in refused.err
+        assert "\n  then run: poolproof clean" in refused.err
     testbed.command("wipefs", "--all", f"/dev/disk/by-id/{_NAME}")
     assert _suggested(refused, "clean", rebooted).code == 0
     refused = ask("resume", run, before=rebooted)

@@ -114,7 +114,10 @@ foreign() {
 """
 # The script's arguments are the fields of an `UndoClaim`, in the same order. The first argument is $0.
 _WIPE_AND_FORGET = (
-    _FOREIGN
+    """
+[ -e "$1" ] || { echo "there is no disk $1 now; connect it or, if it is gone for good: rm $6" >&2; exit 1; }
+"""
+    + _FOREIGN
     + _IS_IT
     + RECORDS
     + _WRITTEN

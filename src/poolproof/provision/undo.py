@@ -138,8 +138,8 @@ def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
             hint = f"to test the connection: {tests}; then: poolproof clean {as_word(run)}"
         elif any(each.can_repeat for each in failed):
             is_disk = all(isinstance(each.change.undo, UndoClaim) for each in failed if each.can_repeat)
-            when = "the disk is empty" if is_disk else "nothing uses the devices and directories anymore"
-            hint = f"when {when}, run: poolproof clean {as_word(run)}"
+            when = "then run" if is_disk else "when nothing uses the devices and directories anymore, run"
+            hint = f"{when}: poolproof clean {as_word(run)}"
         else:
             hint = f"repeating the command will not help; to see these entries: less {as_word(run)}/journal.jsonl"
         raise BuildError(f"some changes could not be undone:\n{rows}", hint)
