@@ -71,8 +71,8 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "", disk
             f"{where}{_label(disk)} has no by-id name, serial number or WWN, so it cannot be specified with --wipe",
             "use another disk, or give this one a serial number",
         )
-    shared = {identity for other in disks if other.name != disk.name for identity in other.identities}
-    unique = [identity for identity in disk.identities if identity not in shared]
+    shared = {bare_identity(identity) for other in disks if other.name != disk.name for identity in other.identities}
+    unique = [identity for identity in disk.identities if bare_identity(identity) not in shared]
     if not unique:
         raise GuardError(
             f"{where}{_label(disk)} cannot be specified with --wipe, because another disk has the same serial number",

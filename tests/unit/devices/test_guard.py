@@ -1,6 +1,7 @@
 """What the guard permits, and its error messages."""
 
 import shlex
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -143,9 +144,11 @@ def test_a_second_path_to_the_same_disk_is_refused() -> None:
     check_disk(disk, frozenset({disk.by_id[0]}), disks=(disk, replace(twin, size_bytes=1)))
 
 
-def test_a_serial_number_that_two_disks_have_permits_neither() -> None:
+@pytest.mark.parametrize("spelled", [str.upper, str.lower])
+def test_a_serial_number_that_two_disks_have_permits_neither(spelled: Callable[[str], str]) -> None:
+    """The case does not distinguish them, because `--wipe` accepts both."""
     disk = server_disk("sdd")
-    twin = replace(disk, name="sdz", path="/dev/sdz", by_id=("usb-twin",), wwn="0x1")
+    twin = replace(disk, name="sdz", path="/dev/sdz", by_id=("usb-twin",), wwn="0x1", serial=spelled(disk.serial))
     with pytest.raises(GuardError, match="--wipe does not name it") as error:
         check_disk(disk, frozenset({disk.serial}), disks=(disk, twin))
     assert disk.by_id[0] in error.value.hint
