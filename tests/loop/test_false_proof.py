@@ -25,6 +25,17 @@ workloads:
     ioengine: psync, metric: bandwidth}
   once: {rw: randwrite, bs: 512, size: 4m, direct: 0, end_fsync: 1, time_based: 0, ioengine: psync,
     metric: bandwidth}
+  # what other I/O of the load does makes up for I/O that stays in RAM
+  beside-large: {metric: read_p50, direct: 0, ioengine: psync, jobs: {large: {rw: read, bs: 4m, size: 64m}, small: {
+    rw: randread, bs: 60k, size: 600k, norandommap: 1, thinktime: 1500}}}
+  overwritten: {metric: bandwidth, direct: 0, ioengine: psync, end_fsync: 1, time_based: 0, jobs: {over: {
+    rw: randwrite, bs: 4k, size: 1m, io_size: 16m, norandommap: 1}, pages: {
+    rw: randwrite, bs: 512, size: 32m, io_size: 4m}}}
+  same-offset: {rw: "randwrite:4", rw_sequencer: identical, bs: 512, size: 32m, io_size: 4m, direct: 0, end_fsync: 1,
+    time_based: 0, ioengine: psync, metric: bandwidth}
+  # the disk reads while the job pauses
+  paused: {rw: read, bs: 2m, size: 64m, direct: 0, ioengine: psync, thinktime: 20000, metric: read_p50}
+  paused-at-random: {rw: randread, bs: 4k, size: 16m, direct: 0, ioengine: psync, thinktime: 500, metric: read_p50}
   # fio would merge the two sections under the name of the first one
   grouped: {group_reporting: 1, bs: 4k, size: 8m, metric: read_p99, jobs: {
     reads: {rw: randread}, writes: {rw: randwrite, direct: 0, end_fsync: 1}}}
@@ -58,6 +69,17 @@ devices: {a: {file: 200M}, b: {file: 200M}, c: {file: 200M}}
 layouts: {parity: btrfs raid5 a b c}
 workloads:
   mixed: {rw: randrw, rwmixread: 30, bs: 4k, size: 32m}
+measure: {trials: 1, time: 1s}
+"""
+_ON_DEVICES = """
+devices: {a: {file: 200M}, h: {emulate: hdd-7200, size: 400M}}
+layouts: {bare: a, turning: h}
+workloads:
+  sorted: {rw: randwrite, bs: 4k, size: 64m, direct: 0, end_fsync: 1, ioengine: psync, metric: iops}
+  small-zone: {rw: randread, bs: 4k, size: 128m, random_distribution: "zoned:90/1:10/99", metric: p50}
+  spread: {rw: randread, bs: 4k, size: 128m, metric: p50}
+  trimmed: {bs: 4k, metric: read_p50, jobs: {trims: {rw: trim, size: 1m, time_based: 0}, reads: {
+    rw: randread, size: 1m, stonewall: 1}}}
 measure: {trials: 1, time: 1s}
 """
 _SYNCS_AFTER_READS_UNTIL = (3, 37)
@@ -104,7 +126,9 @@ def _fio_release() -> tuple[int, int]:
     return int(major), int(minor)
 
 
-@pytest.mark.parametrize("workload", ["repeated", "other-files"])
+@pytest.mark.parametrize(
+    "workload", ["repeated", "other-files", "beside-large", "overwritten", "same-offset", "paused"]
+)
 def test_counters_that_other_data_may_explain_prove_nothing(cells: Cells, workload: str) -> None:
     """On a busy machine, the verdict may be `suspect` instead. It is then not explained any further."""
     cell = cells["e", workload]
@@ -112,7 +136,7 @@ def test_counters_that_other_data_may_explain_prove_nothing(cells: Cells, worklo
     assert _doubted_by(cell) == ({"missing-proof"} if cell["verdict"] == "unproven" else set())
 
 
-@pytest.mark.parametrize("workload", ["big-and-small", "once", "uring", "own-file", "ramp"])
+@pytest.mark.parametrize("workload", ["big-and-small", "once", "uring", "own-file", "ramp", "paused-at-random"])
 def test_a_similar_result_from_the_disk_is_sound(cells: Cells, workload: str) -> None:
     assert judged(cells["e", workload]) == "sound", cells["e", workload]["findings"]
 
@@ -132,3 +156,13 @@ def test_a_branch_that_acknowledges_syncs_without_a_flush_is_found(testbed: Test
 
 def test_holes_that_are_read_around_a_changed_stripe_are_no_cache_hits(testbed: Testbed) -> None:
     assert "loop-cache" not in _doubted_by(testbed.cells(_ON_PARITY)["parity", "mixed"])
+
+
+def test_what_a_disk_does_without_its_medium_is_found(testbed: Testbed) -> None:
+    found = testbed.cells(_ON_DEVICES)
+    assert _doubted_by(found["bare", "sorted"]) <= {"missing-proof"}
+    assert found["bare", "sorted"]["verdict"] in ("unproven", "suspect")
+    assert _doubted_by(found["turning", "small-zone"]) == {"disk-buffer"}
+    assert judged(found["turning", "spread"]) == "sound", found["turning", "spread"]["findings"]
+    assert all("trimmed-ssd" in _doubted_by(found[layout, "trimmed"]) for layout in ("bare", "turning"))
+    assert judged(found["bare", "spread"]) == "sound", found["bare", "spread"]["findings"]
