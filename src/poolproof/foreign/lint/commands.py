@@ -47,9 +47,7 @@ _IN_QUOTES = re.compile(r"[\"']--?(?:name|rw|readwrite)\b")
 _NAME = re.compile(r"\$\{(\w+)\}")
 _FIO_IN_NAME = re.compile(r"(?<![a-z])fio(?![a-z])|fio[-_A-Z]", re.IGNORECASE)
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
-_PRINTS = frozenset(
-    {"echo", "printf", "logger", "log", "log_info", "log_debug", "info", "msg"}
-)  # a command that does not run
+_PRINTS = frozenset({"echo", "printf", "logger", "log", "log_info", "log_debug", "info", "msg"})  # no command runs
 _NEVER_RUNS = frozenset({"pgrep", "pkill", "killall", "grep", "egrep", "man", "[", "[[", "test"})  # [ "$FIO_RC" -ne 0 ]
 _OWN_BUILD = re.compile(r"^(?!/(?:usr/)?(?:local/)?s?bin/).*/")  # a fio that is not installed
 _EDITORS = frozenset({"sed", "envsubst", "awk", "perl", "tr"})  # these change a job file that is piped into them
@@ -302,7 +300,7 @@ def _of_commands(
         first = next((word.text for word in words if word.text not in _BEFORE_FIO), "")
         if first.rpartition("/")[2] in _NEVER_RUNS or (first == "fio" and RUNS_FIO in variables):
             continue
-        if first == "eval" and depth < _MAX_DEPTH and any(word.is_split for word in words):
+        if depth < _MAX_DEPTH and (first == "alias" or (first == "eval" and any(word.is_split for word in words))):
             yield from _of_evaluated(words, variables, places, depth)
             continue
         place = _place_of_fio(words)
@@ -326,11 +324,14 @@ def _of_commands(
 def _of_evaluated(
     words: Sequence[ShellWord], variables: Mapping[str, str], places: Mapping[str, RunsIn], depth: int
 ) -> Iterator[FioCall]:
-    """Yield the fio calls of `eval $COMMAND`, in which the shell reads the value of the variable as a script."""
-    text = " ".join(word.text for word in words[1:])
+    """Yield the fio calls of `eval $COMMAND` or `alias NAME="fio …"`, whose text the shell reads as a script."""
+    is_alias = words[0].text == "alias"
+    values = [word.text.partition("=")[2] if is_alias else word.text for word in words[1:]]
+    text = (";" if is_alias else " ").join(values)
     script = read_script(text, variables, line=words[0].line, folder=words[0].folder)
     for unit in _of_commands(script, variables, places, depth + 1):
-        yield replace(unit, sections=None)
+        if unit.jobs or not is_alias:  # the use of an alias may add the job
+            yield replace(unit, sections=None)
 
 
 def _on_system(program: str, jobs: Jobs) -> Jobs:

@@ -328,6 +328,12 @@ def test_lists_without_fio() -> None:
     assert _rules('args: ["--leader-elect"]\n') == {"no-job"}
 
 
+def test_a_command_in_an_alias() -> None:
+    call = "fio --name=a --rw=read --size=1g --runtime=60 --direct=1 --filename=/mnt/f"
+    assert _said(f'# comment\nalias iofio="{call}"\n') == [(2, "note", "runtime-without-time-based")]
+    assert _rules('alias fio="fio --direct=1"\nalias ll="ls -l"\n') == {"no-job"}
+
+
 @pytest.mark.parametrize("test", ["if [ {} -ne 0 ]", "while [[ {} -ne 0 ]]", "elif test {} -ne 0"])
 def test_a_comparison_with_a_variable_does_not_run_fio(test: str) -> None:
     call = "fio --name=a --rw=read --size=1g --direct=1 --filename=/mnt/f\nFIO_EXIT=$?\n"
