@@ -89,6 +89,9 @@ _SEGMENTS = {"shm": "mmap", "shmhuge": "mmaphuge"}
 _NUMBERS = re.compile(r"[\w.,:%+ -]*")
 _SHARES = re.compile(r"[\w.,:%+ /-]*")
 _LOG_NAME = re.compile(r"\w[\w.-]*")
+# fio appends a trace to an existing file. The names of poolproof's own files there, such as owner.json, contain a dot.
+# fio adds `_bw.1.log` or a similar ending to the names of other logs.
+_TRACE_NAME = re.compile(r"\w[\w-]*(?:\.iolog)?")
 _FILE_NAME = re.compile(r"[^'\"]*")
 # fio replaces these keywords until none is left, even in a job name that it has inserted, and regardless of case
 # (init.c, make_filename). `$clientuid` is empty, so fio would turn `..$clientuid/x` into `../x`, outside the layout.
@@ -104,9 +107,10 @@ GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "description": (re.compile(".*"), "text"),
     "name": (re.compile(r"\A[^\w/$]*\w[^/$]*"), "a name that contains a letter or a digit, without `/` and `$`"),
     **dict.fromkeys(
-        ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog"),
+        ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"),
         (_LOG_NAME, "a file name without a directory; the file is removed with the trial's scratch directory"),
     ),
+    "write_iolog": (_TRACE_NAME, "a file name without a directory and without dots, or with the ending .iolog"),
     "filename": (_FILE_NAME, "a file name on the layout"),
     "filename_format": (
         _FORMAT,

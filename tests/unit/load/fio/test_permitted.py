@@ -43,7 +43,10 @@ skeleton_external
     [
         ("mem", "mmapshared:/dev/loop0"), ("mem", "mmap:/etc/passwd"), ("mem", "mmaphuge:/x"), ("iomem", "mmap:x"),
         ("mem", "shm"), ("iomem", "shmhuge"),
-        ("me", "mmap:/etc/passwd"), ("write_iolog", "/x"), ("write_iolo", "../x"), ("write_lat_log", "/x"),
+        ("me", "mmap:/etc/passwd"), ("write_iolog", "/x"), ("write_iolo", "../x"), ("write_iolog", "owner.json"),
+        ("write_iolog", "a.img"), ("write_iolog", "fio.pid"), ("write_iolog", ".iolog"),
+        ("write_iolog", "a.json.iolog"),
+        ("write_lat_log", "/x"),
         ("write_bw_log", "a/b"), ("write_hist_log", ".."), ("read_iolog", "x"), ("replay_redirect", "/dev/sda"),
         ("merge_blktrace_file", "x"), ("exec_prerun", "id"), ("exec_postrun", "id"), ("opendir", "/srv"),
         ("filename", "/etc/passwd"), ("filename", "a:../b"), ("filename", "${HOME}"), ("filename", "-"),
@@ -96,7 +99,8 @@ def test_a_file_name_that_is_permitted_stays_in_the_directory(tmp_path: Path, na
 @pytest.mark.parametrize(
     "options",
     [
-        "mem=mmaphuge", "iomem=malloc", "write_lat_log=lat", "bssplit=4k/50:64k/50", "filename=a/b",
+        "mem=mmaphuge", "iomem=malloc", "write_lat_log=lat", "write_iolog=t-1.iolog", "write_iolog=x",
+        "bssplit=4k/50:64k/50", "filename=a/b",
         "random_distribution=zoned:60/10:40/90", "verify=crc32c,verify_pattern=0xdead", "ignore_error=EIO",
         "steadystate=iops_slope:0.3%", "cpus_allowed=0-1", "filename_format=$jobname.$jobnum", "ioengine=io_uring",
         "rw=randread:8", "offset_increment=10%", 'buffer_pattern="abc"', "percentile_list=99:99.9",
