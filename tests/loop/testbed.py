@@ -1,5 +1,6 @@
 """A directory on a real disk in which a test runs campaigns, and a check that they leave nothing behind."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -198,7 +199,8 @@ def remove_dead_testbeds() -> None:
             continue
         print(f"removing {path}, which a killed test process has left")
         answer = ask("clean", "--work", str(path / "work"))
-        if answer.code == 0:
-            shutil.rmtree(path)
+        if answer.code == 0 or not path.exists():
+            with contextlib.suppress(FileNotFoundError):  # another test session that has just started removes it too
+                shutil.rmtree(path)
         else:  # it is still running, for example
             print(answer.out + answer.err)

@@ -1,6 +1,7 @@
 """Build layouts on real loop devices, and check that nothing is left afterwards."""
 
 import os
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from poolproof.steps import Step
 from poolproof.undos import Owned
 
 _LIMIT_S = 180.0
+_OPEN_S = 20.0
 _MIB = 1024**2
 
 
@@ -84,9 +86,20 @@ class Bench:
         return tuple(f"{left.change.title}: {left.reason}" for left in undo_all(self._journal, self.host, owned))
 
     def release(self) -> None:
+        """Detach the loop devices.
+
+        The kernel detaches a device only when nobody has it open, and a program of another test may just be examining
+        every device of the machine.
+        """
         for volume in self.volumes.values():
             if volume.is_block:
                 self.host.run(("losetup", "--detach", volume.path), timeout_s=_LIMIT_S)
+        until = time.monotonic() + _OPEN_S
+        while self.attached() and time.monotonic() < until:
+            time.sleep(0.1)
+
+    def attached(self) -> bool:
+        return str(self.folder) in self.host.run(("losetup", "--list", "--noheadings"), timeout_s=_LIMIT_S).stdout
 
     def mounts(self) -> list[str]:
         return [line for line in self.host.read("/proc/self/mounts").splitlines() if str(self.folder) in line]
@@ -123,4 +136,4 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     assert left == ()
     assert made.mounts() == []
     assert list((folder / "mounts").iterdir()) == []
-    assert str(folder) not in made.host.run(("losetup", "--list", "--noheadings"), timeout_s=_LIMIT_S).stdout
+    assert not made.attached()
