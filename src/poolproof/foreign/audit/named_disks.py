@@ -45,6 +45,13 @@ _LOG_DEVICE = re.compile(
     r"\b(?:optane|nvme|ssd)\b[^+,;|/]{0,30}\b(?:as|for)\s(?:an?\s)?slog\b|\bslog\s?[:=(]\s?[^+,;|/)]{0,40}",
     re.IGNORECASE,
 )
+_ABSENT = re.compile(  # flash that the pool does not have
+    r"\b(?:(?:zil|s?log|l2arc|cache|ssds?|nvme)(?:\s?(?:&|and|or|,|/)\s?)?){1,4}\s?[:=]\s?(?:no|none|off|n/a)\b"
+    r"(?=\s?(?:$|[,;.)|/]))"
+    r"|\b(?:no|without(?: an?| any)?)\s(?:(?:zil|s?log|l2arc|cache|ssds?|nvme|read|write|special|vdev|device|drive)s?\b"
+    r"(?:\s?(?:&|and|or|nor|,|/)\s?|\s)?){1,4}(?=\s?(?:$|[,;.)|/]|(?:on|in|for|at all|used|here)\b))",
+    re.IGNORECASE,
+)
 _ON_DISK_CACHE = re.compile(r"\b\d+\s?M(?:i?B)? cache\b", re.IGNORECASE)
 _PAGE_CACHE = re.compile(
     r"\b(?:(?:page|buffer|file ?system|fs|os|linux|kernel|cold|warm|hot)[ -]caches?"
@@ -136,7 +143,7 @@ def _of_list(numbered: Sequence[Line], number: int, found: NamedDisks) -> NamedD
     while last + 1 < len(numbered) and last - place < _LONGEST_LIST and numbered[last + 1][1].strip():
         last += 1
     lines = [line for _, line in numbered[first : last + 1] if len(line) <= _LONGEST_NAMING_LINE]
-    if any(_FAST.search(_PATH.sub("", line)) for line in lines):
+    if any(_FAST.search(_ABSENT.sub("", _PATH.sub("", line))) for line in lines):
         return replace(found, words="")
     return found if found.count else replace(found, count=sum(_BY_MODEL.search(line) is not None for line in lines))
 
@@ -163,7 +170,8 @@ def named_disks(number: int, line: str) -> NamedDisks | None:
     """
     if len(line) > _LONGEST_NAMING_LINE:
         return None
-    with_log = _NOT_A_DISK.sub("", _PAGE_CACHE.sub("", _ON_DISK_CACHE.sub("", _PATH.sub("", line))))
+    present = _ABSENT.sub("", _PATH.sub("", line))
+    with_log = _NOT_A_DISK.sub("", _PAGE_CACHE.sub("", _ON_DISK_CACHE.sub("", present)))
     plain = _LOG_DEVICE.sub("", with_log)
     is_hard, is_fast = _HARD.search(plain) is not None, _FAST.search(plain) is not None
     if not is_hard and not is_fast:

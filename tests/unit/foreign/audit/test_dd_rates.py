@@ -75,3 +75,45 @@ def test_the_command_shows_whether_the_data_was_synced_or_is_cached() -> None:
     assert [each.verdict for each in _audited(f"{_WRITE} conv=fdatasync # 210 MB/s")] == ["unproven"]
     assert [each.verdict for each in _audited(f"{_WRITE} conv=fdatasync # 210 MB/s\n{read}")] == ["unproven", "suspect"]
     assert [each.verdict for each in _audited(read)] == ["unproven"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"I get 3.2 GB/s with `{_WRITE}`.",
+        f"It is slow. Sequential write: 3.2 GB/s ({_WRITE})",
+        f"Write performance is 3.2 GB/sek\n ( {_WRITE} )",
+        f"| `{_WRITE}` | 3.2 GB/s |",
+        f"{_WRITE}\n\nOnly 3.2 GB/s.",
+    ],
+)
+def test_a_rate_may_be_before_its_command_or_in_the_next_cell(text: str) -> None:
+    (found,) = _audited(text)
+
+    assert found.figures.directions["write"].bandwidth_bytes == 3.2e9
+    assert (found.verdict, found.command) == ("suspect", _WRITE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"The link does 3.2 GB/s, so I tried `{_WRITE}`.",
+        f"The drive is rated for 3.2 GB/s. With `{_WRITE}`",
+        f"I expected 3.2 GB/s with `{_WRITE}`",
+        f"| `{_WRITE}` | 3.2 GB/s | 1.1 GB/s |",
+        f"Read 2.9 GB/s is what others see\n( {_WRITE} )",
+    ],
+)
+def test_a_rate_before_a_command_may_be_about_something_else(text: str) -> None:
+    assert _rates(text) == []
+
+
+def test_a_sentence_without_a_verb_has_the_direction_before_its_rate() -> None:
+    assert _rates("dd write is 2.9 GB/s") == [("write", 2.9e9)]
+    assert _rates("dd: 2.9 GB/s read") == [("read", 2.9e9)]
+
+
+def test_zeros_that_dd_reads_are_not_written_to_a_disk() -> None:
+    (found,) = _audited("dd if=/dev/zero of=/dev/null bs=1M   # 9.1 GB/s")
+
+    assert [each.rule for each in found.findings] == ["measures-memory"]

@@ -231,6 +231,10 @@ VALUES: dict[str, tuple[str, list[tuple[str, str, float]]]] = {
     "elbencho": (ELBENCHO, [("write", _RATE, 876 * MIB), ("read", _IOPS, 624)]),
     "hdparm": (HDPARM, [("read", _RATE, 12277.12 * MIB), ("read", _RATE, 439.28 * MIB)]),
     "pveperf": (PVEPERF, [("read", _RATE, 412.53 * MIB), ("write", _IOPS, 432.1)]),
+    "pveperf as comments": (
+        "# BUFFERED READS: 96.20 MB/sec\n# AVERAGE SEEK TIME: 12.50 ms\n# FSYNCS/SECOND: 61.75\n",
+        [("read", _RATE, 96.20 * MIB), ("read", _IOPS, 80), ("write", _IOPS, 61.75)],
+    ),
     "kbench of two": (KBENCH_OF_TWO, [("read", _IOPS, 365696), ("write", _IOPS, 9304)]),
     "dd": (GNU, [("mixed", _RATE, 1073741824 / 0.817983)]),
     "dd before 2015": (

@@ -52,6 +52,24 @@ def test_a_list_of_disks_counts_and_may_include_flash() -> None:
     assert _is_suspect("\n".join(["sda  447G disk INTEL SSDSC2KB480G8", "", *disks]), 12_000)
 
 
+@pytest.mark.parametrize(
+    ("rest", "is_hard"),
+    [
+        ("ZIL & L2ARC: no", True),
+        ("slog: none, l2arc: none", True),
+        ("no SSD cache", True),
+        ("without SLOG or L2ARC on this box", True),
+        ("no NVMe, no SSD", True),
+        ("no slog, L2ARC on an SSD", False),
+        ("SSD: no RAID", False),
+        ("without SSD trim", False),
+        ("NVMe: nothing special", False),
+    ],
+)
+def test_flash_that_a_line_says_is_absent_is_not_there(rest: str, *, is_hard: bool) -> None:
+    assert _is_suspect(f"WDC WD60EFRX-68L0BN1, {rest}") is is_hard
+
+
 def test_a_path_may_say_that_the_file_is_on_flash() -> None:
     assert _is_suspect("WDC WD60EFRX-68L0BN1", path="/srv/rust/f")
     assert not _is_suspect("WDC WD60EFRX-68L0BN1", path="/srv/nvme0/f")

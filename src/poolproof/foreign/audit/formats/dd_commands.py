@@ -142,7 +142,7 @@ def _part(command: DdCommand, moved: int | None, *, is_read: bool) -> LoadPart:
         syncs=syncs_at_end or syncs_each,
         syncs_at_end=syncs_at_end,
         writes_are_synchronous=syncs_each and not is_read,
-        zero_buffers=command.source in _ZEROS,
+        zero_buffers=command.source in _ZEROS and not is_read,
         refills_buffers=command.source in ("/dev/urandom", "/dev/random"),
     )
 

@@ -9,9 +9,9 @@ from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Outcome, PartOutcome
 
-_READS = re.compile(r"^\s*BUFFERED READS:\s+(?P<rate>\d+(?:\.\d+)?) MB/sec")
-_SEEKS = re.compile(r"^\s*AVERAGE SEEK TIME:\s+(?P<ms>\d+(?:\.\d+)?) ms")
-_SYNCS = re.compile(r"^\s*FSYNCS/SECOND:\s+(?P<rate>\d+(?:\.\d+)?)")
+_READS = re.compile(r"^[\s#]*BUFFERED READS:\s+(?P<rate>\d+(?:\.\d+)?) MB/sec")
+_SEEKS = re.compile(r"^[\s#]*AVERAGE SEEK TIME:\s+(?P<ms>\d+(?:\.\d+)?) ms")
+_SYNCS = re.compile(r"^[\s#]*FSYNCS/SECOND:\s+(?P<rate>\d+(?:\.\d+)?)")
 _MISSING = ("the number of bytes and the run time (pveperf reads for 3 s)",)
 
 
