@@ -19,6 +19,7 @@ def _in_result(case: Case) -> Findings:
     yield from _of_synchronous_writes(case)
     yield from _of_branches(case)
     yield from _of_quoted_mount(case)
+    yield from _of_quoted_flush(case)
 
 
 def _of_branches(case: Case) -> Findings:
@@ -50,6 +51,17 @@ def _of_quoted_mount(case: Case) -> Findings:
             f"{case.who(jobs)} makes its writes durable, but without barriers, the file system acknowledges them "
             f"without a flush, so they may be only in the disk's write cache: {words}",
             weight=70,
+            metrics=OF_COMMITS,
+        )
+
+
+def _of_quoted_flush(case: Case) -> Findings:
+    """Yield a finding if another result of the text shows that the syncs left the data in the drive's cache."""
+    words = case.quoted.without_flush if case.quoted else ""
+    if words and not case.leaves:
+        yield suspects(
+            f"the syncs do not flush the drive's cache, so the data is not durable when they return: {words}",
+            weight=75,
             metrics=OF_COMMITS,
         )
 
@@ -112,13 +124,15 @@ RULE = Rule(
         "Kernels before Linux 5.5 do not count flushes, and later kernels do not count those of partitions, md arrays, "
         "device-mapper devices and zvols. On such devices, missing flushes cannot be detected. In a text: a result of "
         "synced writes, below a line with the mount option nobarrier or barrier=0. This is not reported if the text "
-        "mentions a battery or power-loss protection."
+        "mentions a battery or power-loss protection. Or a row of pg_test_fsync is more than ten times as fast as "
+        "`fsync_writethrough`, the only row that flushes the drive's cache on macOS."
     ),
     error=(
         "The latency of commits is too low. For comparison, 4096 syncs in a valid run caused 4095 flushes and 8612 "
         "write requests."
     ),
-    fix="look for sync=disabled, eatmydata, nobarrier, a battery-backed controller, or cache=unsafe in the hypervisor",
+    fix="look for sync=disabled, eatmydata, nobarrier, a battery-backed controller, cache=unsafe in the hypervisor, or "
+    "macOS, where only F_FULLFSYNC flushes",
     sources=(
         "measured case L16",
         linux_source("5.5", "block/genhd.c", "part_stat_show (the first release with a flush field)"),

@@ -68,6 +68,7 @@ class Quoted:
     `stated_depth`: the queue depth that the text gives for a result whose job is unknown, and a clause that says where;
     0 if unknown.
     `without_barriers`: a quotation, with its line number, that says that the file system is mounted without barriers.
+    `without_flush`: a clause that says why the syncs did not flush the drive's cache.
     `hard_disks`: a quotation of the line that names hard disks as the target.
     `hard_disk_count`: the number of these hard disks, or 0 if unknown.
     `sata_drive`: a quotation, with its line number, that says that the run was on one SATA drive.
@@ -103,6 +104,7 @@ class Quoted:
     stopped_by: str = ""
     buffered: str = ""
     without_barriers: str = ""
+    without_flush: str = ""
     hard_disks: str = ""
     hard_disk_count: int = 0
     sata_drive: str = ""

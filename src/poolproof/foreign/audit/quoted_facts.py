@@ -232,6 +232,7 @@ def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:
         just_written=foreign.just_written,
         same_file_read=foreign.same_file_read,
         measures_memory=foreign.measures_memory,
+        without_flush=foreign.without_flush,
         stopped_by=foreign.stopped_by,
         assumed=foreign.assumed,
     )

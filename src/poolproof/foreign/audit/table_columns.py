@@ -29,7 +29,7 @@ _TOKEN = re.compile(
     r"|(?P<scale>k(?![a-z\d]))"
     r"|(?P<state>(?:(?:cold|warm|hot|no|page|host|os)[ -]){0,2}cached?(?![a-z])|un-?cached|cold|warm|hot|buffered"
     r"|(?:o_)?direct(?![a-z]))"
-    r"|(?:avg|average|mean|median|in|fio|measured|mixed(?=[-_ ](?:read|write)))(?![a-z])",
+    r"|(?:avg|average|mean|median|in|fio|measured|binary|decimal|mixed(?=[-_ ](?:read|write)))(?![a-z])",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"[\s()\[\],:=_&+@.-]*+/?[\s()\[\],:=_&+@.-]*+")

@@ -34,7 +34,7 @@ from poolproof.load.outcome import Direction, Outcome, PartOutcome
 _MEASURE = re.compile(r"^[~<>]?[\d.,]{1,15} ?(?:[kKMGT]?i?[Bb](?:/s)?|[num\u00b5\u03bc]?s(?:ec)?|%)$")
 _NOT_MEASURED = re.compile(
     r"\b(?:tiers?|limits?|quotas?|pric(?:e|ing)|costs?|plans?|sku|required|requirements?|provisioned|targets?|expected|"
-    r"theoretical|advertised|storage config(?:uration)?|sizing|specifications?)\b",
+    r"theoretical|advertised|storage config(?:uration)?|sizing|(?<!access )specifications?)\b",
     re.IGNORECASE,
 )
 _NO_NAME = re.compile(

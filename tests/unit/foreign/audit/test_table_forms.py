@@ -312,3 +312,17 @@ def test_the_jobs_of_kubestr_are_unknown_without_the_global_options(shared: str)
     (audited,) = audit_text("post", text, Context())
     assert (audited.verdict, [each.rule for each in audited.findings]) == ("unproven", [])
     assert "global options" in " ".join(audited.missing)
+
+
+def test_a_table_of_iometer_names_its_tests_and_both_its_units() -> None:
+    table = """\
+| build | Access Specification Name | IOps | MiBps (Binary) | MBps (Decimal) |
+| ----- | ------------------------- | ---- | -------------- | -------------- |
+| old | 4k rand 7:3 | 120400.25 | 470.313 | 493.159 |
+"""
+    (found,) = audit_text("post", table, Context())
+
+    assert list(found.figures.directions) == ["mixed"]
+    assert found.figures.directions["mixed"].iops == 120400.25
+    assert found.figures.directions["mixed"].bandwidth_bytes == pytest.approx(493.159e6)
+    assert not audit_text("post", table.replace("Access Specification Name", "Specification"), Context())

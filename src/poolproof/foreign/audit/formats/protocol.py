@@ -48,6 +48,7 @@ class ForeignResult:
     script, and a clause that says so; 0 if unknown.
     `measures_memory`: if the value is the speed of memory by definition, the reason for this. Otherwise, an empty
     string.
+    `without_flush`: if other values show that the syncs did not flush the drive's cache, a clause that says why.
     `is_on_device`: True if the program reads a block device rather than files.
     `stopped_by`: the reason why the run ended before its time limit, or an empty string if it did not.
     `assumed`: the options of the jobs that the format does not show, and whose values the parser assumed.
@@ -66,6 +67,7 @@ class ForeignResult:
     just_written: str = ""
     same_file_read: tuple[float, str] = (0.0, "")
     measures_memory: str = ""
+    without_flush: str = ""
     is_on_device: bool = False
     stopped_by: str = ""
     assumed: frozenset[str] = frozenset()
