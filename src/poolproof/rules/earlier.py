@@ -56,12 +56,14 @@ def was_filled(case: Case, job: LoadPart) -> bool:
     are others, because fio lays them out when it first reads them.
     """
     touching = list(_touching(case, job))
-    reached = [_reached(part) for part in touching if _fills(part)]
     files = {extent.file for part in touching for extent in part.extents}
-    extents = {extent for extent in job.extents if extent.file in files}
-    return bool(extents) and all(
-        any(_is_covered(each.get(extent.file, {}), extent) for each in reached) for extent in extents
-    )
+    left = {extent for extent in job.extents if extent.file in files}
+    for part in touching if left else ():
+        reached = _reached(part) if _fills(part) else {}
+        left = {extent for extent in left if not _is_covered(reached.get(extent.file, {}), extent)}
+        if not left:
+            return True
+    return False
 
 
 def _touching(case: Case, job: LoadPart) -> Iterator[LoadPart]:
