@@ -69,7 +69,7 @@ def _overlap(part: LoadPart, job: LoadPart) -> bool:
 def _after_trims(case: Case) -> Findings:
     """Yield a finding for each job that reads blocks which another job of the load trims."""
     for job in case.jobs:
-        names = _trimmers(case, job) if job.reads and case.cold else ()
+        names = _trimmers(case, job) if job.reads and job.may_use_page_cache and case.cold else ()
         if names:
             yield suspects(
                 f"{case.who([job])} reads blocks that {' and '.join(f'job `{name}`' for name in names)} trimmed: the "

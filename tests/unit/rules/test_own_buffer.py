@@ -52,6 +52,7 @@ def test_many_fast_reads_of_a_hard_disk_come_from_its_buffer(
         ("rw=randtrim", "rw=randread", "suspect"),
         ("rw=trim", "rw=randread stonewall=1", "suspect"),
         ("rw=trim offset=128m", "rw=randread", "sound"),
+        ("rw=trim ioengine=falloc", "rw=read ioengine=falloc stonewall=1", "sound"),  # its reads move no data
         ("rw=randtrimwrite", "rw=randread", "sound"),
         ("rw=randwrite ioengine=mmap direct=0 fsync=1", "rw=randread stonewall=1", "suspect"),
         ("rw=randwrite fsync=1", "rw=randread stonewall=1", "sound"),
