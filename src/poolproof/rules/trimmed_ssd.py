@@ -51,6 +51,8 @@ def _trimmers(case: Case, job: LoadPart) -> tuple[str, ...]:
         punches = part.writes and is_on_devices(part) and fio_job(part).engine == "mmap"
         if is_before and ((part.trims and not part.writes) or punches) and _overlap(part, job):
             names.append(part.name)
+        elif part.writes and not part.is_random and part in before(case, job) and _overlap(part, job):
+            names.clear()  # written again
     return tuple(names)
 
 
