@@ -11,20 +11,24 @@ import pytest
 
 from .machine import Machine, leftovers, poolproof
 
+# udev may assemble a stopped array again, even while its superblock is being erased.
+_STOP = "udevadm settle; mdadm --stop /dev/md7 2>/dev/null || true"
+_NO_ARRAY = f"{_STOP}; mdadm --zero-superblock $a && {{ {_STOP}; }}"
+
 _CASES = {
     "running md array": (
         "mdadm --create /dev/md7 --run --level=1 --raid-devices=2 --metadata=1.2 $a missing",
-        "mdadm --stop /dev/md7; mdadm --zero-superblock $a",
+        _NO_ARRAY,
         r"is a member of the array /dev/md\S*7",
     ),
     "stopped md array": (
         "mdadm --create /dev/md7 --run --level=1 --raid-devices=2 --metadata=1.2 $a missing; mdadm --stop /dev/md7",
-        "mdadm --zero-superblock $a",
+        _NO_ARRAY,
         r"contains linux_raid_member",
     ),
     "md array with its superblock at the end": (
         "mdadm --create /dev/md7 --run --level=1 --raid-devices=2 --metadata=1.0 $a missing; mdadm --stop /dev/md7",
-        "mdadm --zero-superblock $a",
+        _NO_ARRAY,
         r"contains linux_raid_member",
     ),
     "active logical volume": (
