@@ -37,7 +37,7 @@ def disk() -> Iterator[str]:
         yield path
 
 
-@pytest.mark.parametrize("name", [f"/dev/disk/by-id/{_NAME}", _NAME.lower()])
+@pytest.mark.parametrize("name", [f"/dev/disk/by-id/{_NAME}", _NAME.lower()], ids=["path", "lower case"])
 def test_wipe_accepts_the_path_and_any_case(testbed: Testbed, name: str) -> None:
     answer = _dry_run(testbed, _CAMPAIGN, "--wipe", name)
     assert answer.code == 0, answer.err

@@ -175,7 +175,7 @@ def test_a_text_with_more_than_2_mib_outside_its_documents_is_rejected() -> None
 
 
 def test_a_text_with_too_many_documents_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(find, "_MOST_RESULTS", 3)
+    monkeypatch.setattr(find, "MOST_RESULTS", 3)
     documents = [
         f'{{"fio version":"fio-3.33","jobs":[{{"jobname":"{name}","read":{{"io_bytes":4096,"runtime":1}}}}]}}\n'
         for name in "abcd"
