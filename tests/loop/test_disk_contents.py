@@ -99,7 +99,7 @@ def test_an_empty_disk_is_allowed(testbed: Testbed) -> None:
 
 
 def test_a_disk_for_another_identity_is_refused(testbed: Testbed) -> None:
-    with _disk(testbed) as (disk, _), pytest.raises(GuardError, match="not permitted"):
+    with _disk(testbed) as (disk, _), pytest.raises(GuardError, match="--wipe does not name it"):
         check_disk(_facts(disk), frozenset({"SN-2"}))
 
 
