@@ -236,7 +236,7 @@ def test_a_run_on_a_disk_that_is_gone_for_good_can_be_cleaned_up(testbed: Testbe
         journal.mark_undone(change)
         journal.record(Step("claim it", ("true",), undo=msgspec.structs.replace(change.undo, path=gone)))
         (left,) = undo_all(journal, HOST, _owned(journal))
-        assert left.reason.startswith(f"there is no disk {gone} now; connect it")
+        assert left.reason.startswith(f"the disk {gone} was not found; connect it")
         testbed.command("sh", "-c", left.reason.partition("if it is gone for good: ")[2])
         assert undo_all(journal, HOST, _owned(journal)) == ()
 

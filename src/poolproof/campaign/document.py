@@ -22,9 +22,8 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _BRACKET = re.compile(r"[\[\]{}]")
 _DEEPEST = 200
-_LARGEST = (
-    8 * 1024 * 1024
-)  # characters, with all aliases replaced by what they refer to; a campaign file has at most 1M
+# In characters, with all aliases replaced by what they refer to. A campaign file has at most 1 MiB.
+_LARGEST = 8 * 1024 * 1024
 _OF_MEASURE = {
     **dict.fromkeys(("until", "confidence", "steady", "trials"), "until: 3%"),
     "calibrate": "calibrate: true",

@@ -115,7 +115,7 @@ foreign() {
 # The script's arguments are the fields of an `UndoClaim`, in the same order. The first argument is $0.
 _WIPE_AND_FORGET = (
     """
-[ -e "$1" ] || { echo "there is no disk $1 now; connect it or, if it is gone for good: rm $6" >&2; exit 1; }
+[ -e "$1" ] || { echo "the disk $1 was not found; connect it or, if it is gone for good: rm $6" >&2; exit 1; }
 """
     + _FOREIGN
     + _IS_IT
