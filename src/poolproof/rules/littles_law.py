@@ -110,7 +110,8 @@ def _queue(case: Case, job: LoadPart | None, reported: PartOutcome) -> int | Non
     if any("$" in value for value in options):
         return None
     if case.jobs and case.outcome is not None and len(case.outcome.parts) == 1:
-        return case.load.queue
+        # With group_reporting, a text may show fewer clones for its jobs than fio merged into the result.
+        return max(case.load.queue, reported.clones * max(each.queue_each for each in case.jobs))
     if job is None:
         return None
     return job.queue if fio_job(job).flag("group_reporting") else job.queue // job.clones * reported.clones

@@ -111,3 +111,26 @@ def test_sections_that_do_the_same_kind_of_io_are_not_separated() -> None:
     assert _audit(text).job == "log"
     single = _TEXT.replace("jobs=3", "jobs=1").replace("Starting 3", "Starting 1")
     assert _audit(single.replace("data: (g=0): rw=write", "log: (g=0): rw=randrw")).job == "log"
+
+
+_TWO_SECTIONS = """\
+with_sync: (g=0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=1
+...
+without: (g=1): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=1
+...
+fio-3.1
+Starting 48 processes
+with_sync: (groupid=0, jobs=24): err= 0: pid=16671: Sun Sep 29 06:07:15 2019
+  write: IOPS=89.9k, BW=351MiB/s (368MB/s)(30.9GiB/90001msec)
+    slat (usec): min=2, max=23179, avg=17.85, stdev=180.40
+    clat (nsec): min=775, max=53443k, avg={clat}, stdev=626958.54
+     lat (usec): min=10, max=53498, avg={lat}, stdev=657.74
+"""
+
+
+def test_all_clones_that_fio_counts_may_have_an_io_in_flight_although_the_next_section_is_missing() -> None:
+    assert "littles-law" not in _rules(_audit(_TWO_SECTIONS.format(clat="247966.29", lat="265.91")))
+
+
+def test_more_ios_in_flight_than_these_clones_allow_are_reported() -> None:
+    assert "littles-law" in _rules(_audit(_TWO_SECTIONS.format(clat="297966.29", lat="315.91")))
