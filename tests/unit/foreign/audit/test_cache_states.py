@@ -83,3 +83,41 @@ def test_a_row_that_is_cold_takes_precedence_over_the_heading() -> None:
 )
 def test_a_contrast_with_the_disk_is_not_a_negation(sentence: str, *, is_memory: bool) -> None:
     assert _suspects(f"The volume:\n{_FAST}\n{sentence}\n") == [is_memory]
+
+
+_RANDOM = """\
+$ fio --name=r --filename=/tank/f --rw={rw} --bs=1m --size=500m --ioengine=psync --iodepth=1 --invalidate=0 {more}
+r: (groupid=0, jobs=1): err= 0: pid=2792: Thu Dec 10 23:58:35 2020
+  read: IOPS=43, BW=43.7MiB/s (45.9MB/s)(500MiB/11432msec)
+    clat (usec): min=685, max=173592, avg=22859.43, stdev=15543.06
+    clat percentiles (usec):
+     |  1.00th=[  734],  5.00th=[ 2321], 10.00th=[{tenth}], 20.00th=[15926], 50.00th=[19926]
+"""
+
+
+@pytest.mark.parametrize(
+    ("rw", "tenth", "more", "is_warm"),
+    [
+        ("randread", 5407, "", False),
+        ("randread", 5080, "", True),  # 1 ms and 1 MiB at 250 MB/s are 5.19 ms
+        ("read", 5407, "", True),
+        ("randread", 5407, "--numjobs=2 --ioengine=libaio --iodepth=8", True),
+    ],
+)
+def test_random_reads_that_waited_for_disks_did_not_come_from_a_warm_cache(
+    rw: str, tenth: int, more: str, *, is_warm: bool
+) -> None:
+    (audited,) = audit_text("post", _RANDOM.format(rw=rw, tenth=tenth, more=more), Context())
+    rules = {finding.rule for finding in audited.findings if finding.effect == "suspects"}
+    assert ("invalidate-is-not-cold" in rules) is is_warm
+    assert ("repeated-offsets" in rules) is (is_warm and rw == "randread")
+
+
+def test_waiting_for_disks_also_excludes_a_cache_larger_than_the_file() -> None:
+    text = f"RAM: 64 GB\n{_RANDOM.replace('--invalidate=0', '--invalidate=1 --runtime=60 --time_based')}"
+    rules = [
+        {finding.rule for finding in each.findings if finding.effect == "suspects"}
+        for tenth in (5407, 5080)
+        for each in audit_text("post", text.format(rw="randread", tenth=tenth, more=""), Context(ram_bytes=64 << 30))
+    ]
+    assert ["size-below-cache" in found for found in rules] == [False, True]
