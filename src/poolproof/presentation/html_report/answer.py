@@ -173,6 +173,8 @@ def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
     among = _among(ranking) or (" among the tested layouts" if untested else "")
     if not others:
         return f"{first}: {result}{f', the best{among}' * bool(among)}"
+    if ranking.best[0].entry.untested:  # layouts that can be tested come first
+        return f"the best layout is unknown, because no layout can be tested; {first} has the best mean: {result}"
     ends = f"; not significantly different from {_listed(equal)}" if equal else ""
     ends += f"; {_listed(untested)} could not be tested" if untested else ""
     return f"{first} leads{among} with {result}{ends}"

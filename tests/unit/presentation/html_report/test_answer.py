@@ -176,6 +176,15 @@ def test_a_layout_that_cannot_be_tested_is_not_called_equal(tmp_path: Path) -> N
     assert not re.search("different from[^;]*bare-a", texts["reads"])
 
 
+def test_no_layout_leads_if_none_can_be_tested(tmp_path: Path) -> None:
+    """Other work disturbed all trials of all layouts."""
+    trials = [replace(each, verdict="suspect", findings=(STOLEN,)) for each in all_trials()]
+    texts = dict(_answer(tmp_path, campaign=NO_GOAL, trials=trials).workloads)
+    for text in texts.values():
+        assert "no layout can be tested" in text and "best mean" in text
+        assert "leads" not in text and "among the tested layouts" not in text
+
+
 def test_the_only_workload_with_a_result_gives_the_answer(tmp_path: Path) -> None:
     found = _answer(tmp_path, campaign=NO_GOAL, trials=[trial("one", "reads")])
     assert all(fact in found.sentence for fact in ("reads", "2 workloads", "one: 1.01k IOPS"))
