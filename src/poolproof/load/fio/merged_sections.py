@@ -83,7 +83,7 @@ def apart(result: Outcome, jobs: Jobs) -> Outcome:
     """
     names = [job.name for job in jobs]
     known = {part.name for part in result.parts}
-    if len(set(names)) < len(names) or len(known) < len(result.parts) or not known <= set(names):
+    if not known or len(set(names)) < len(names) or len(known) < len(result.parts) or not known <= set(names):
         return result
     starts = sorted(names.index(part.name) for part in result.parts)
     sections = {

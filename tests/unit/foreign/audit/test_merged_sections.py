@@ -134,3 +134,9 @@ def test_all_clones_that_fio_counts_may_have_an_io_in_flight_although_the_next_s
 
 def test_more_ios_in_flight_than_these_clones_allow_are_reported() -> None:
     assert "littles-law" in _rules(_audit(_TWO_SECTIONS.format(clat="297966.29", lat="315.91")))
+
+
+def test_a_report_without_jobs_below_a_command_is_a_result_without_values() -> None:
+    command = "fio --name=r --filename=f --rw=randread --size=128m"
+    (audited,) = audit_text("post", f'{command}\n{{"fio version": "fio-3.33", "jobs": []}}\n', Context())
+    assert audited.command == command and not audited.figures.directions
