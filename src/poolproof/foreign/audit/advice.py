@@ -9,6 +9,7 @@ from dataclasses import replace
 from poolproof.campaign.flags import parse_workload_flag
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.errors import PoolproofError
+from poolproof.foreign.audit.counted_syncs import writes_per_sync
 from poolproof.foreign.audit.formats.directions import named_order
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.model import Estimate
@@ -169,18 +170,19 @@ def _words(options: Mapping[str, str]) -> list[str]:
     return [f"--{name}={value}" if value else f"--{name}" for name, value in options.items()]
 
 
-def proof_of(case: Case, foreign: ForeignResult | None) -> str | None:
+def proof_of(case: Case, foreign: ForeignResult | None, *, is_header: bool = False) -> str | None:
     """Return a `poolproof run` command that repeats the I/O and checks the result against the disks' counters.
 
     None if there are several jobs, or if a campaign cannot run the job. If the jobs are unknown, the command is derived
-    from the reported values.
+    from the reported values. `is_header`: True if only fio's header line shows the job.
     """
     if not case.jobs:
         return _similar(case)
     if len(case.jobs) != 1:
         return None
     (part,) = case.jobs
-    options = dict(_of_fio(part) if part.source is not None else _of_program(part, case.outcome, foreign))
+    is_fio = part.source is not None
+    options = dict(_of_fio(part, is_header=is_header) if is_fio else _of_program(part, case.outcome, foreign))
     if "rw" not in options or any("$" in value or "," in value for value in options.values()):
         return None
     (repaired,) = _repaired(replace(case, load=load_of((Job("proof", options),))), set())
@@ -192,11 +194,18 @@ def proof_of(case: Case, foreign: ForeignResult | None) -> str | None:
     return shlex.join(["poolproof", "run", "--layout", f"dir {_folder(part)}", "--workload", workload])
 
 
-def _of_fio(part: LoadPart) -> Iterator[tuple[str, str]]:
+def _of_fio(part: LoadPart, *, is_header: bool) -> Iterator[tuple[str, str]]:
+    """Yield the options that determine the I/O of fio's job.
+
+    A campaign sets direct=1 by default, but fio does not. Therefore, direct=0 is added to a job without it, unless only
+    fio's header line is known, which does not show it.
+    """
     given = job_of(part).options
     for name in _OPTIONS:
         if name in given:
             yield name, _ON_LINUX.get(given[name] or "1", given[name] or "1")
+    if not given.keys() & {"direct", "buffered"} and not is_header:
+        yield "direct", "0"
 
 
 def _of_program(part: LoadPart, outcome: Outcome | None, foreign: ForeignResult | None) -> Iterator[tuple[str, str]]:
@@ -249,7 +258,8 @@ def _similar(case: Case) -> str | None:
         orders = ["", "rand"]
     known = [kind for kind in _KINDS if kind in directions]
     is_mixed = len(known) == 2 and (_MIXED.search(name) or all(each.io_bytes for each in directions.values()))
-    options = f"bs={_block(next(iter(directions.values())), name)},direct=1"
+    interval = writes_per_sync(found)
+    options = f"bs={_block(next(iter(directions.values())), name)},{f'fsync={interval}' if interval else 'direct=1'}"
     if is_mixed and (share := _read_share(case.outcome)):
         options += f",rwmixread={share}"
     if (clones := sum(part.clones for part in found)) > 1:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.counted_syncs import writes_per_sync
 from poolproof.foreign.audit.external_counters import counted_nothing
 from poolproof.foreign.audit.variable_options import has_variable_options, variable_options
 from poolproof.load.fio.job import Job, Jobs
@@ -38,7 +39,7 @@ def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
     if made is None:
         return ()
     if made.origin == "header":
-        return tuple(_with(job, _assumed_for_header(job)) for job in made.jobs)
+        return tuple(_with(job, _assumed_for_header(job, result)) for job in made.jobs)
     if made.origin == "printed options":
         jobs = [_with(job, _assumed_for_printed(job, result)) for job in made.jobs]
         return tuple(_in_phases(jobs, result))
@@ -71,14 +72,16 @@ def _with(job: Job, assumed: dict[str, str]) -> Job:
     return replace(job, options={**job.options, **assumed, **job.options})
 
 
-def _assumed_for_header(job: Job) -> dict[str, str]:
+def _assumed_for_header(job: Job, result: Outcome) -> dict[str, str]:
     """Return the options to assume for a job if only fio's header line is known.
 
-    A job that writes gets `end_fsync`. A job with random or queued I/O gets `direct` if its block size is a multiple of
-    512 bytes.
+    A job that writes gets `fsync` if fio counted regular syncs, and `end_fsync` otherwise. A job with random or queued
+    I/O gets `direct` if its block size is a multiple of 512 bytes.
     """
     part = part_of(job)
-    assumed = {"end_fsync": "1"} if part.writes else {}
+    interval = writes_per_sync(each for each in result.parts if each.name == job.name)
+    synced = {"end_fsync": "1"} if interval is None else {"fsync": str(interval)}
+    assumed = synced if part.writes else {}
     if part.block_bytes % _SECTOR_BYTES == 0 and (part.is_random or part.depth > 1):
         assumed["direct"] = "1"
     return assumed

@@ -298,8 +298,9 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
     given = [job.name for job in found.made.jobs] if found.made else []
     names = ", ".join(dict.fromkeys(reported or given))
     figures = metrics_of(found.result)
+    is_header = found.made is not None and found.made.origin == "header"
     # fio's header line does not show enough options for a command to run again.
-    rerun = rerun_command(case, judgement.findings) if found.made and found.made.origin != "header" else None
+    rerun = rerun_command(case, judgement.findings) if found.made and not is_header else None
     return Audited(
         source=source,
         line=found.line,
@@ -319,7 +320,7 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
         estimate=estimate_of(case, judgement),
         rerun=rerun,
         overwrites=overwritten_devices(case) if rerun is not None else (),
-        proof=proof_of(case, foreign) if judgement.verdict == "unproven" else None,
+        proof=proof_of(case, foreign, is_header=is_header) if judgement.verdict == "unproven" else None,
         command_line=foreign.command_line if foreign else _command_line(found),
         is_assumed=judged.is_assumed,
     )

@@ -132,6 +132,37 @@ def test_the_proof_of_a_job_has_every_option_of_its_io(options: str, workload: s
     assert _workloads(audited) == [workload]
 
 
+HEADER = (
+    "a: (g=0): rw=write, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=sync, iodepth=1\n\n"
+    "a: (groupid=0, jobs=1): err= 0: pid=1: Sat Nov 28 10:00:00 2026\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("writes", "syncs", "option"),
+    [(3022, 3022, "fsync=1"), (3200, 100, "fsync=32"), (3022, 1, "end_fsync=1"), (3022, 0, "end_fsync=1")],
+)
+@pytest.mark.parametrize("header", [HEADER, HEADER.partition("\n\n")[2]], ids=["header", "no header"])
+def test_the_proof_of_output_without_its_command_syncs_as_often(
+    header: str, writes: int, syncs: int, option: str
+) -> None:
+    issued = f"     issued rwts: total=0,{writes},0,{syncs} short=0,0,0,0 dropped=0,0,0,0\n"
+    rate = "  write: IOPS=604, BW=2417KiB/s (2475kB/s)(11.8MiB/5002msec)\n"
+    audited = _only(header + rate + issued)
+    expected = option if header == HEADER or option != "end_fsync=1" else "direct=1"
+    assert all(expected in workload.split(",") for workload in _workloads(audited))
+    assert any(each.rule == "sequential-iops" for each in audited.findings) is (
+        header == HEADER and option != "fsync=1"
+    ), "the kernel cannot merge writes that are synced one by one"
+
+
+@pytest.mark.parametrize(("given", "direct"), [("", "direct=0"), ("--direct=1", "direct=1"), ("--buffered=0", None)])
+def test_the_proof_of_a_buffered_job_is_buffered(given: str, direct: str | None) -> None:
+    command = f"fio --name=a --rw=write --bs=4k --size=938m --ioengine=sync --fsync=1 --filename=/srv/f {given}\n"
+    (workload,) = _workloads(_only(command + WRITE))
+    assert [word for word in workload.split(",") if word.startswith("direct=")] == ([direct] if direct else [])
+
+
 def test_the_proof_of_a_buffered_queue_is_one_that_lint_accepts() -> None:
     command = "fio --name=a --rw=randread --bs=4k --size=64g --ioengine=libaio --iodepth=32 --filename=/srv/f "
     command += "--runtime=60 --time_based\n"
