@@ -33,6 +33,11 @@ _LINE = re.compile(r"^[ ]*- (?P<value>.*)$", re.MULTILINE)
 _BLOCK = re.compile(
     r"^(?P<indent>[ ]*)[\w.-]+:[ ]*\|[-+]?[ ]*\n(?P<lines>(?:(?:(?P=indent)[ ]+\S.*|[ ]*)(?:\n|\Z))+)", re.MULTILINE
 )
+_QUOTED = re.compile(
+    r"^[ ]*[\w.-]+:[ ]*(?P<quote>['\"])[ ]*\n(?P<lines>(?:[ ]+[^\s'\"#][^\n]*\n|[ ]*\n)+)[ ]*(?P=quote)[ ]*$",
+    re.MULTILINE,
+)
+"""Matches a scalar in quotes that begins and ends on lines of their own. Only its blank lines are line breaks."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,20 @@ def blocks_in(text: str) -> Iterator[YamlItem]:
     for found in _BLOCK.finditer(text):
         line, place = line + text.count("\n", place, found.start("lines")), found.start("lines")
         yield YamlItem(found["lines"], line)
+    for found in _QUOTED.finditer(text):
+        yield YamlItem(_folded(found["lines"]), text.count("\n", 0, found.start("lines")) + 1)
+
+
+def _folded(lines: str) -> str:
+    """Join the lines between two blank lines, as YAML does, in the place of the first of them."""
+    kept: list[str] = []
+    for before, line in zip(["", *lines.split("\n")], lines.split("\n"), strict=False):
+        if before.strip() and line.strip():
+            first = max(at for at, each in enumerate(kept) if each.strip())
+            kept[first] += f" {line.strip()}"
+            line = ""
+        kept.append(line)
+    return "\n".join(kept)
 
 
 def _items(found: re.Match[str]) -> Iterator[tuple[str, int]]:

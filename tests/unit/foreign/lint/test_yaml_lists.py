@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.unit.foreign.lint.making import rules, said
+from poolproof.foreign.lint.check import lint
+from tests.unit.foreign.lint.making import rules, said, source
 
 _ITEMS = ("--name=a", "--filename=/data/f", "--rw=write", "--bs=1m", "--size=8g")
 _UNSYNCED = "write-without-sync"
@@ -45,3 +46,14 @@ def test_the_program_and_its_arguments_in_two_lists(options: str) -> None:
     assert _UNSYNCED not in rules(text.replace("write,", "read,").replace("write]", "read]"), name="x.yaml")
     assert "misread-by-fio" in rules('  command: [fio]\n  args: ["--name=a", "-e X=1"]\n', name="x.yaml")
     assert rules('  command: [server]\n  args: ["--name=a", "-e X=1"]\n', name="x.yaml") == {"no-job"}
+
+
+def test_a_job_file_in_a_quoted_scalar() -> None:
+    text = (
+        "kind: ConfigMap\ndata:\n  workload.fio: '\n\n    [write]\n\n    rw=write\n\n    size=9g\n\n"
+        "    filename=/mnt/f\n\n    bs=64k\n\n    '\n"
+    )
+    assert said(text, name="map.yaml") == [(7, "warning", "write-without-sync")]
+    assert said(text.replace("'", '"'), name="map.yaml") == [(7, "warning", "write-without-sync")]
+    joined = lint(source(text.replace("size=9g\n\n", "size=9g\n"), name="map.yaml"))
+    assert any("size=9g filename=/mnt/f" in each.message for each in joined)
