@@ -28,6 +28,7 @@ _RANK = {"error": 0, "warning": 1, "note": 2}
 _MOST_CALLS = 500
 _NAME_A_SOURCE = "specify a job file, a script that calls fio, or a command: `-- fio …`"
 _NOT_EXPANDED = re.compile(r"\$(?!\{\w+\}|ncpus\b|pagesize\b|mb_memory\b|jobn|filenum\b|clientuid\b)|`")
+_FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _EDITS = re.compile(r"\b(?:envsubst|sed|awk|perl|m4|python3?)\b")
 """Matches the programs that replace variables in a job file before fio reads it."""
 
@@ -37,6 +38,7 @@ _SET_IT = {
     "command": "assign the variable one literal value in the script, or write its value into the command",
 }
 
+_RENDER_IT = "write the value in place of the placeholder, or lint the text that the program or template produces"
 _GIVE_IT = "to check all options, lint the complete command: `poolproof lint -- fio …`"
 
 
@@ -172,7 +174,8 @@ def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
     is_literal = source.kind == "job file" or is_run_as_it_is
     for job in unit.jobs:
         for name, variable in unknown_in(job).items():
-            setting = f"{name}={job.options[name]}" if name in job.lines else f"cd {job.options[name]}"
+            is_option = name in job.lines or name in unit.defaults
+            setting = f"{name}={job.options[name]}" if is_option else f"cd {job.options[name]}"
             if unit.form == "job file" and is_literal and _NOT_EXPANDED.match(variable):
                 message = f"{setting}: fio does not expand {variable}; it expands only the form ${{NAME}}"
                 fix = "write ${NAME}, and export NAME; or expand the file with envsubst before fio reads it"
@@ -182,7 +185,8 @@ def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
                 f"{setting}: lint does not know the value of {variable}, so it reports only problems that exist for "
                 "every value"
             )
-            found.append((job.lines.get(name, unit.line), message, _SET_IT[unit.form]))
+            fix = _SET_IT[unit.form] if variable[0] in "$%`" else _RENDER_IT
+            found.append((job.lines.get(name, unit.line), message, fix))
     for line, word in unit.unknown_words:
         message = f"{word} may contain any options, so lint reports only problems that no option can fix"
         found.append((line, message, _GIVE_IT))
@@ -205,4 +209,6 @@ def _without_jobs(source: Source, units: tuple[FioCall, ...]) -> list[Diagnostic
     if source.kind == "job file":
         message, fix = "the file defines no job: fio would stop with `No job(s) defined`", "add a section: [name]"
         return [Diagnostic(source.name, 1, "refused-by-fio", "error", message, fix)]
-    return [] if units else [Diagnostic(source.name, 1, "no-job", "note", "no fio command found", _NAME_A_SOURCE)]
+    can_read = " that lint can read" if _FIO.search(source.text) else ""
+    message = f"no fio command found{can_read}"
+    return [] if units else [Diagnostic(source.name, 1, "no-job", "note", message, _NAME_A_SOURCE)]

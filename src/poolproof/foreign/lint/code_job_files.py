@@ -1,13 +1,14 @@
 """Job files in the strings of a program, which writes them to a file and passes this file to fio.
 
-Values that the program puts into them, such as `{size}`, stay as written, so they are unknown.
+Values that the program puts into them, such as `{size}`, stay as written, so they are unknown. A program may join two
+strings (`GLOBAL + JOB`); the options of the first then apply to the jobs of the second.
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from poolproof.foreign.lint.jobfiles import has_fio_options
-from poolproof.foreign.lint.yaml_lists import YamlItem
 
 _LONGEST = 8000
 _STRING = re.compile(
@@ -17,12 +18,32 @@ _STRING = re.compile(
     rf"|(?<!`)`(?P<other>[^`]{{1,{_LONGEST}}})`(?!`)",
     re.DOTALL,
 )
+_ASSIGNED = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_]\w{0,60})[ \t]{0,9}=[ \t]{0,9}$")
+_SUM = re.compile(r"(?<![\w.])(?P<first>[A-Za-z_]\w{0,60})\s{0,9}\+\s{0,9}(?P<second>[A-Za-z_]\w{0,60})\b(?!\()")
+_LOOKBACK = 80
 
 
-def job_files_in(text: str) -> Iterator[YamlItem]:
+@dataclass(frozen=True)
+class CodeJobFile:
+    """A job file in a string, and its first line in the program.
+
+    `before`: the string that the program puts before it.
+    """
+
+    text: str
+    line: int
+    before: str = ""
+
+
+def job_files_in(text: str) -> Iterator[CodeJobFile]:
     line = counted = 0
+    named: dict[str, str] = {}
+    sums = {found["second"]: found["first"] for found in _SUM.finditer(text)} if "[global" in text else {}
     for found in _STRING.finditer(text):
         kind = next(each for each in ("powershell", "python", "rust", "other") if found[each] is not None)
         line, counted = line + text.count("\n", counted, found.start(kind)), found.start(kind)
         if has_fio_options(found[kind]):
-            yield YamlItem(found[kind], line + 1)
+            name = _ASSIGNED.search(text[max(0, found.start() - _LOOKBACK) : found.start()])
+            before = named.get(sums.get(name["name"], ""), "") if name is not None else ""
+            yield CodeJobFile(found[kind], line + 1, before)
+            named |= {name["name"]: found[kind]} if name is not None else {}

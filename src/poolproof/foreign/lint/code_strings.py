@@ -25,7 +25,7 @@ WINDOW = 8000
 """The number of characters before and after a string in which the program may change it."""
 
 _PREFIX = re.compile(r"(?<![\w\"'])[fFrRbBuU]{1,2}(?=\"\"\"|''')")
-_PLACEHOLDER = re.compile(r"\{(?P<name>\w{1,60})[^{}]*\}|%[-\d.]*[sdvi](?!\w+%)")
+_PLACEHOLDER = re.compile(r"\{(?P<name>\w{1,60}(?:\.\w{1,60}){0,4})[^{}]*\}|%[-\d.]*[sdvi](?!\w+%)")
 _COMMAND = re.compile(
     rf"{BLANKS}(?:[\w./=-]{{1,40}}+\s{{1,99}}+){{0,6}}?(?:[^\s/]{{0,80}}+/){{0,12}}+fio(?:\.exe)?\s+-"
 )

@@ -10,13 +10,13 @@ from poolproof.foreign.lint.code_job_files import job_files_in
 from poolproof.foreign.lint.code_lists import code_lists_in
 from poolproof.foreign.lint.code_strings import commands_in, unknown, without_commands, without_prefixes
 from poolproof.foreign.lint.code_tables import option_tables_in
-from poolproof.foreign.lint.container_entrypoint import place_of_image
 from poolproof.foreign.lint.fio_command import read_fio_call
 from poolproof.foreign.lint.function_calls import calls_of, functions_in
 from poolproof.foreign.lint.hidden_commands import option_strings, with_hidden_commands
 from poolproof.foreign.lint.jobfiles import has_fio_options, inherited, on_line
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
+from poolproof.foreign.lint.program_words import BEFORE_FIO, place_of_program
 from poolproof.foreign.lint.runners import PLACES, places_in, reads_commands, run_by
 from poolproof.foreign.lint.script_branches import without_dead_branches
 from poolproof.foreign.lint.script_values import (
@@ -38,11 +38,6 @@ from poolproof.load.fio.option_names import DEFAULT_ENGINE_ON_WINDOWS
 
 _MAX_DEPTH = 3
 _MOST_BOUND = 512
-_FIO_VARIABLE = re.compile(r"\$[{(]?\w*fio\w*[})]?|\$\((?:which|command -v) fio\)", re.IGNORECASE)  # $FIO
-_VARIABLE = re.compile(r"\$(?:\w+|\{\w+(?:\[[@*]\])?\}|[@*])")
-_BEFORE_FIO = frozenset(
-    {"sudo", "time", "exec", "nohup", "env", "do", "then", "else", "if", "elif", "while", "until", "!", "{"}
-)
 _IN_QUOTES = re.compile(r"[\"']--?(?:name|rw|readwrite)\b")
 _NAME = re.compile(r"\$\{(\w+)\}")
 _FIO_IN_NAME = re.compile(r"(?<![a-z])fio(?![a-z])|fio[-_A-Z]", re.IGNORECASE)
@@ -59,7 +54,7 @@ _EXPORTED = re.compile(
 _EVALUATES = re.compile(r"\beval\s+\"?\$|=[\"']fio\s")
 _APPENDED = re.compile(r"[ \t]{0,40}+>>[ \t]{0,40}+(?P<file>[^\s;&|]{1,300})")
 _ARGUMENTS = frozenset({"name", "rw"})
-_OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+-")
+_OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+(?:-|(?:sudo\s+)?(?:/\S*/)?fio\s)")
 
 
 def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...]:
@@ -150,10 +145,11 @@ def _units(
     in_yaml = _in_yaml(text, surroundings, variables, line - 1)
     units += (replace(unit, sections=None, runs_in="machine") for unit in in_yaml)
     units += _in_code(text, variables, line - 1)
-    written = (
-        unit_of_job_file(each.text, surroundings, first_line=line - 1 + each.line) for each in job_files_in(text)
-    )
-    units += (replace(unit, sections=None, is_expanded=True) for unit in written)
+    for each in job_files_in(text):
+        shared = unit_of_job_file(each.before, surroundings).defaults
+        inputs = replace(surroundings, defaults={**surroundings.defaults, **shared})
+        written = unit_of_job_file(each.text, inputs, first_line=line - 1 + each.line)
+        units.append(replace(written, sections=None, is_expanded=True))
     return tuple(sorted(units, key=lambda unit: unit.runs_at or unit.line))
 
 
@@ -297,13 +293,13 @@ def _of_commands(
             if not (words[0].is_piped and following and reads_commands(following) and words[1:]):
                 continue
             words, runner = words[1:], [*following, *words[1:]]
-        first = next((word.text for word in words if word.text not in _BEFORE_FIO), "")
+        first = next((word.text for word in words if word.text not in BEFORE_FIO), "")
         if first.rpartition("/")[2] in _NEVER_RUNS or (first == "fio" and RUNS_FIO in variables):
             continue
         if depth < _MAX_DEPTH and (first == "alias" or (first == "eval" and any(word.is_split for word in words))):
             yield from _of_evaluated(words, variables, places, depth)
             continue
-        place = _place_of_fio(words)
+        place = place_of_program(words)
         if place is not None:
             unit = read_fio_call(words[place + 1 :], words[place].line)
             if is_definition(words) and not unit.jobs:  # FIO := fio --direct=1
@@ -341,31 +337,6 @@ def _on_system(program: str, jobs: Jobs) -> Jobs:
     return tuple(replace(job, options={**engine, **job.options}) for job in jobs) if is_on_windows else jobs
 
 
-def _place_of_fio(words: Sequence[ShellWord]) -> int | None:
-    """Return the index of the word that runs fio, which may be a variable (`$FIO`), or None.
-
-    After `fio`, such a variable contains options (`fio $FIO_OPTIONS`), unless it follows `--`.
-    """
-    names = [word.text for word in words]
-    first = place_of_fio(names)
-
-    def is_program(at: int) -> bool:
-        may_be = first is None or at < first or names[at - 1] == "--"
-        return may_be and _FIO_VARIABLE.fullmatch(names[at]) is not None
-
-    found = place_of_fio(["fio" if is_program(at) else name for at, name in enumerate(names)])
-    found = place_of_image(names) if found is None else found
-    return _before_variables(names) if found is None else found
-
-
-def _before_variables(names: Sequence[str]) -> int | None:
-    """Return the index of `fio` if only a variable follows it (`sudo fio $OPTIONS`), or None."""
-    at = next((at for at, name in enumerate(names) if name not in _BEFORE_FIO and "=" not in name), len(names))
-    follows = names[at + 1 : at + 2]
-    is_fio = names[at : at + 1] == ["fio"] and bool(follows) and _VARIABLE.fullmatch(follows[0]) is not None
-    return at if is_fio else None
-
-
 def _printed_job_file(words: Sequence[ShellWord], surroundings: JobEnvironment) -> Iterator[FioCall]:
     """Yield the job file that `printf` or `echo` prints, as in `fio <(printf '[a]\\nrw=read\\n')`."""
     program, *rest = words
@@ -393,7 +364,7 @@ def _of_quoted(
     """Yield the fio calls of a word that is itself a command line, such as the last word of `ssh host 'fio …'`."""
     if "fio" not in word.text or " " not in word.text or _SUBSTITUTED.search(word.text):
         return
-    if _OPTIONS.match(word.text):  # OPTIONS="--filename=/mnt/fio-1 --size=1g" may name a file that looks like fio
+    if _OPTIONS.match(word.text):  # OPTIONS="--filename=/mnt/fio-1" or FIO="fio --filename=/mnt/fio-1 $MORE"
         return
     script = read_script(word.text, variables, start=word.verbatim or 0, line=word.line, folder=word.folder)
     for unit in _of_commands(script, variables, places, depth + 1):

@@ -17,7 +17,7 @@ _PROMPT = re.compile(
 )
 _VARIABLE = re.compile(
     r"^(?P<before>[ \t]*(?:export[ \t]+)?[A-Za-z_]\w*=(?P<quote>[\"']))"
-    r"(?P<command>fio[ \t](?:[^\"'\\]|\\.)*)(?P=quote)",
+    r"(?P<command>fio[ \t](?:[^\"'\\]|\\(?:.|\n))*)(?P=quote)",
     re.MULTILINE,
 )
 _OPTIONS = (re.compile(r"(?<!\S)--?name[= ]"), re.compile(r"(?<!\S)--?(?:rw|readwrite)[= ]"))

@@ -44,7 +44,18 @@ def has_fio_options(text: str) -> bool:
 
     Other file formats have sections too, with settings such as `name` and `port`.
     """
-    return is_job_file(text) and not _options_in(text) <= _SHARED
+    return is_job_file(text) and not _options_in(text) <= _SHARED and not is_of_another_program(text)
+
+
+def is_of_another_program(text: str) -> bool:
+    """True if most settings in the text do not exist in fio, as in another benchmark's configuration.
+
+    A job file of an engine that is not part of fio sets `ioengine`.
+    """
+    settings = (_SETTING.match(line) for line in text.split("\n"))
+    names = {found["name"] for found in settings if found is not None}
+    known = names & ALL_NAMES
+    return len(names - known) > max(2, len(known)) and names.isdisjoint(("ioengine", "rw", "readwrite"))
 
 
 def sets_fio_option(text: str) -> bool:

@@ -133,9 +133,16 @@ def _problem(
         fix = problem.fix or (_HOW_TO_LIST if problem.option else _HOW_TO_CHECK)
         yield Diagnostic(source, problem.line, _REFUSED, "error", problem.message, fix)
     else:
-        has_own_options = unit.is_own_build or any(is_external(job.engine) for job in unit.jobs)
-        severity: Severity = "note" if has_own_options else "warning"
-        yield Diagnostic(source, problem.line, _UNKNOWN, severity, problem.message, _HOW_TO_LIST)
+        external = next((engine for engine in _engines(unit) if is_external(engine)), None)
+        severity: Severity = "note" if external or unit.is_own_build else "warning"
+        message = f"lint does not know the option {problem.option!r}; the engine {external} may have it"
+        message = message if external and problem.option else problem.message
+        yield Diagnostic(source, problem.line, _UNKNOWN, severity, message, _HOW_TO_LIST)
+
+
+def _engines(unit: FioCall) -> list[str]:
+    """Return the engines of the jobs. A job file without jobs may be the beginning of others."""
+    return [job.engine for job in unit.jobs] or [engine for engine in [unit.defaults.get("ioengine")] if engine]
 
 
 def _may_exist_elsewhere(text: str, unit: FioCall, fio: InstalledFio | None) -> bool:
@@ -150,7 +157,7 @@ def _may_exist_elsewhere(text: str, unit: FioCall, fio: InstalledFio | None) -> 
         another
         or unit.is_own_build
         or bool(unit.unknown_words)
-        or any(job.engine not in _FULLY_LISTED for job in unit.jobs)
+        or any(engine not in _FULLY_LISTED for engine in _engines(unit))
     )
 
 

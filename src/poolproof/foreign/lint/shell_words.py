@@ -18,9 +18,10 @@ from poolproof.load.fio.job import is_windows_path
 
 _OPERATORS = ";&|()<>\n"
 _BLANKS = " \t\r"
-_PLAIN = re.compile(r"(?:[^ \t\r;&|()<>\n'\"\\$`{]|\{(?!\{))+")
+_PLAIN = re.compile(r"(?:[^ \t\r;&|()<>\n'\"\\$`{\[]|\{(?!\{|[\w-]+\|)|\[(?![\w-]+\|))+")
 _PLACEHOLDER = re.compile(  # in Jinja templates, and for people
     r"\{\{[^{}\n]*\}\}|<[A-Za-z][\w-]*>(?=[\s'\"]|$)|(?<=[=/\\])<[A-Za-z][\w-]*(?: [\w-]+){0,5}>"
+    r"|(?<==)[{<\[][\w-]+(?:\|[\w-]+)+[}>\]]"
 )
 _NAME = re.compile(
     r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>[A-Za-z_]\w*|[1-9])|\((?P<made>[A-Za-z_]\w*)\))"

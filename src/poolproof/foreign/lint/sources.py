@@ -71,13 +71,13 @@ class Source:
         """Decide whether the text is a job file or a script.
 
         A text that begins with a section header or an `include` line is a job file, unless it calls fio and sets no fio
-        option, like a systemd unit. A text whose file name ends in `.fio` or `.job` is also a job file, unless it calls
-        fio.
+        option, like a systemd unit, or is the configuration of another program. A text whose file name ends in `.fio`
+        or `.job` is also a job file, unless it calls fio.
         """
         is_unit = "fio " in self.text and not jobfiles.sets_fio_option(self.text)
-        if (jobfiles.is_job_file(self.text) and not is_unit) or (
-            self.name.endswith(_JOB_FILE_NAMES) and "fio " not in self.text
-        ):
+        is_other = is_unit or jobfiles.is_of_another_program(self.text)
+        is_named = self.name.endswith(_JOB_FILE_NAMES) and "fio " not in self.text
+        if is_named or (jobfiles.is_job_file(self.text) and not is_other):
             return "job file"
         return "script"
 

@@ -10,16 +10,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from poolproof.load.fio.job import Job, Jobs
+from poolproof.load.fio.option_values import is_external
 
 UNKNOWN = re.compile(
     r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\$[@*#?0-9]|`[^`]*`?"
     r"|\{\{[^{}]*\}\}|\{[A-Za-z_]\w*(?:\.\w+|\[[^\[\]{}]*\]|\([^(){}]*\))*(?:![rsa])?(?::[^{},]*)?\}|%l{0,2}[dsu](?!\w*%)"
     r"|<[A-Za-z][\w-]*(?: [\w-]+){0,5}>|%%~?\w|%[A-Za-z_]\w*%|(?<!\w)%~?\d|\{[#%./\d]*\}"
+    r"|(?<![\w@.])@[A-Za-z_]\w*@(?!\w)|[{<\[][\w-]+(?:\|[\w-]+)+[}>\]]"
 )
 """Matches an unexpanded variable or command substitution in a script or job file.
 
 It also matches `{{ device }}` (Jinja), `{path}` and `%s` (strings of programs),
-`%SIZE%`, `%%b` and `%1` (cmd.exe), `{}` (xargs and parallel), and `<device>`.
+`%SIZE%`, `%%b` and `%1` (cmd.exe), `{}` (xargs and parallel), `@size@` (sed and autoconf), `<device>`, and
+`{read|write}` in a description of the usage.
 """
 
 _NEVER_CHECKED = frozenset(
@@ -71,7 +74,11 @@ _POSSIBLE_OPTIONS: tuple[Mapping[str, str], ...] = (
 
 def unknown_in(job: Job) -> Mapping[str, str]:
     """Return the first unexpanded variable in each of the job's option values, keyed by option name."""
-    found = ((name, UNKNOWN.search(value)) for name, value in job.options.items() if name not in _NEVER_CHECKED)
+    found = (
+        (name, UNKNOWN.search(value))
+        for name, value in job.options.items()
+        if name not in _NEVER_CHECKED and not (name == "ioengine" and is_external(value))
+    )
     return {name: match[0] for name, match in found if match is not None}
 
 

@@ -136,3 +136,12 @@ def test_a_template_of_a_job_file(start: str) -> None:
     line = start.count("\n") + 2
     assert (line, "warning", "write-without-sync") in said(text, name="job.fio.j2")
     assert "refused-by-fio" not in _rules(text)
+
+
+_OTHER = "[global]\nruntime=40\nmonitor=all\n\n[job]\nengine=fio\nengine_module=cmdline\nselected_cpus=all\n"
+
+
+def test_the_configuration_of_another_program_is_not_a_job_file() -> None:
+    assert said(_OTHER, name="bench.conf") == [(1, "note", "no-job")]
+    assert ("error", "refused-by-fio") in {each[1:] for each in said(_OTHER, name="bench.fio")}
+    assert ("error", "refused-by-fio") in {each[1:] for each in said(_OTHER + "rw=read\n", name="bench.conf")}

@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.foreign.lint.check import lint
-from tests.unit.foreign.lint.making import rules, source
+from tests.unit.foreign.lint.making import rules, said, source
 
 
 def _rules(text: str) -> set[str]:
@@ -70,3 +70,38 @@ def test_an_array_is_not_a_command_of_its_own() -> None:
     assert _rules(f'{array}sudo "${{FIO[@]}}" --name=a --ioengine=libaio\n') == set()
     assert "refused-by-fio" in _rules(f'{array}"${{FIO[@]}}"\n')
     assert "iodepth-with-sync-engine" in _rules(array.replace("fio ", "fio --name=a ") + "run_all FIO\n")
+
+
+def test_a_variable_with_more_options_is_not_the_program() -> None:
+    text = (
+        'FIO_DEFAULTS="--time_based --ioengine=io_uring \\\n  --direct=1"\n'
+        'FIO="fio $FIO_DEFAULTS $FIO_CUSTOM_OPTIONS --filename ${MNT}/fio-1g --size=1g --runtime=60 --iodepth=32 \\\n'
+        '  --bs=4k --rw=randread --name=\\"a_${BS}\\""\nsudo numactl -m 1 $FIO\n'
+    )
+    assert _rules(text) == {"unknown-variable"}
+    assert _rules(text.replace("CUSTOM_OPTIONS", "MORE")) == {"unknown-variable"}
+    assert _rules(text.replace("$FIO_CUSTOM_OPTIONS ", "").replace("--time_based", "--thread")) == {
+        "unknown-variable",
+        "runtime-without-time-based",
+    }
+
+
+@pytest.mark.parametrize("value", ["@bs@", "{4k|64k}", "<4k|64k>", "[4k|64k]"])
+def test_placeholders_in_templates_and_usages(value: str) -> None:
+    command = f"fio --name=a --rw=randread --filename=/mnt/f --size=9g --bs={value} --ioengine=psync --iodepth=8\n"
+    assert _rules(command) == {"unknown-variable", "iodepth-with-sync-engine"}
+    assert "refused-by-fio" in _rules(command.replace(value, "@bs"))
+
+
+def test_how_to_replace_a_placeholder() -> None:
+    job = "[a]\nrw=randread\nfilename=/mnt/f\nsize=9g\nbs={}\n"
+    (template,) = lint(source(job.format("{{ bs }}")))
+    assert template.fix.startswith("write the value in place of the placeholder")
+    (variable,) = lint(source(job.format("${BS}")))
+    assert variable.fix.startswith("write the value into the job file, or set a variable")
+
+
+@pytest.mark.parametrize("before", ["kubectl exec fio -- ", "numactl -N 0 ", "taskset -c 0 ", ""])
+def test_a_call_with_unknown_options_only(before: str) -> None:
+    text = f'ARGS="$1"\necho "fio $ARGS"\n{before}fio $ARGS\n'
+    assert said(text, name="bench.sh") == [(3, "note", "unknown-variable")]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from poolproof.foreign.lint.check import lint
 from tests.unit.foreign.lint.making import fixed_text, rules, said, source
 
 _UNSYNCED = "write-without-sync"
@@ -388,3 +389,17 @@ def test_a_command_after_two_slashes() -> None:
     command = "fio --name=a --directory=/mnt --rw=write --bs=1m --size=8g"
     assert rules(f"\t// {command}\n\trun()\n", name="bench.go") == {_UNSYNCED}
     assert rules(f'\t// {command}\n\tsystem("{command} --end_fsync=1")\n', name="bench.c") == set()
+
+
+def test_a_job_file_that_a_program_joins_from_two_strings() -> None:
+    text = (
+        'BASE = """\n[global]\nioengine=libaio\ndirect=1\nsize={size}\n"""\n'
+        'JOB = """\n[a]\nrw=randread\niodepth=16\nbs=4k\nfilename=/mnt/f\n"""\n'
+        "def job(conf):\n    return (BASE + JOB).format(**conf)\n"
+    )
+    assert [each.message for each in lint(source(text, name="run.py")) if each.rule != "unknown-variable"] == []
+    assert "iodepth-with-sync-engine" in rules(text.replace("BASE + ", ""), name="run.py")
+    own = text.replace("=libaio", "={lib}/own.so\nown_option=1").replace("randread", "write")
+    (note,) = [each for each in lint(source(own, name="run.py")) if each.rule != "unknown-variable"]
+    assert note.message == "lint does not know the option 'own_option'; the engine {lib}/own.so may have it"
+    assert {each.message.partition(":")[0] for each in lint(source(text, name="run.py"))} == {"size={size}"}
