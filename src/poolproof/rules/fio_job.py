@@ -4,11 +4,29 @@ If another load generator runs the part, the job has no options.
 """
 
 from poolproof.load.fio.job import Job, is_windows_path
-from poolproof.load.fio.load import SPIN_FIXED_IN, groups_in_ratio, spins
+from poolproof.load.fio.load import (
+    HINT_FIXED_IN,
+    HINT_REMOVED_IN,
+    SPIN_FIXED_IN,
+    groups_in_ratio,
+    hints_direct_writes,
+    spins,
+)
 from poolproof.load.fio.load import job_of as fio_job
 from poolproof.load.model import LoadPart
 
-__all__ = ["SPIN_FIXED_IN", "fio_job", "groups_in_ratio", "is_fio_job", "is_on_devices", "is_windows_path", "spins"]
+__all__ = [
+    "HINT_FIXED_IN",
+    "HINT_REMOVED_IN",
+    "SPIN_FIXED_IN",
+    "fio_job",
+    "groups_in_ratio",
+    "hints_direct_writes",
+    "is_fio_job",
+    "is_on_devices",
+    "is_windows_path",
+    "spins",
+]
 
 
 def is_fio_job(part: LoadPart) -> bool:

@@ -31,6 +31,11 @@ def is_zvol(target: Target | None) -> bool:
     return target is not None and (target.file_system == "zvol" or (target.zfs is not None and target.zfs.is_zvol))
 
 
+def is_block_device(target: Target | None) -> bool:
+    """True if the target is a block device without a file system."""
+    return target is not None and target.file_system in ("block device", "zvol")
+
+
 def release_of(zfs: ZfsFacts | None) -> tuple[int, int, int] | None:
     """Return the OpenZFS release, e.g. (2, 3, 1), or None if unknown. A missing third number counts as 0."""
     found = _RELEASE.search(zfs.version or "") if zfs else None

@@ -323,16 +323,17 @@ def _sections(*each: dict[str, str]) -> Jobs:
 
 
 class _HostWithFio(LocalHost):
-    """This machine, but with another release of fio."""
+    """This machine, but with another release of fio and of the kernel."""
 
-    def __init__(self, release: str) -> None:
-        self._release = release
+    def __init__(self, release: str, kernel: str = "6.12.48+deb13-amd64") -> None:
+        self._releases: dict[tuple[str, ...], str] = {("fio", "--version"): release, ("uname", "-r"): kernel}
 
     def run(
         self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True
     ) -> process.Completed:
         done = super().run(argv, timeout_s=timeout_s, stdin=stdin, check=check)
-        return replace(done, stdout=f"{self._release}\n") if list(argv) == ["fio", "--version"] else done
+        release = self._releases.get(tuple(argv))
+        return done if release is None else replace(done, stdout=f"{release}\n")
 
 
 def test_fio_that_may_sleep_for_ever_after_spinning_is_rejected() -> None:
@@ -342,6 +343,22 @@ def test_fio_that_may_sleep_for_ever_after_spinning_is_rejected() -> None:
         jobs_of(spins, 3.0, _HostWithFio("fio-3.35"))
     assert len(jobs_of(sleeps, 3.0, _HostWithFio("fio-3.35"))) == 1
     assert len(jobs_of(spins, 3.0, _HostWithFio("fio-3.36"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "release", "kernel"),
+    [
+        ("write_hint=short,direct=0", "fio-3.36", "6.12.48"),
+        ("direct=1", "fio-3.36", "6.12.48"),
+        ("write_hint=short", "fio-3.37", "6.12.48"),
+        ("write_hint=short", "fio-3.28", "5.15.0-91-generic"),
+    ],
+)
+def test_write_hint_is_rejected_if_fio_cannot_set_it(options: str, release: str, kernel: str) -> None:
+    """fio 3.33 on Linux 6.18 fails when it opens the file, for reads and with `none` too."""
+    with pytest.raises(CampaignError, match=r"fio-3\.36 on .* cannot set `write_hint` with direct=1: .* Linux 6\.12"):
+        jobs_of(workload("rw=randread,write_hint=none"), 3.0, _HostWithFio("fio-3.36"))
+    assert len(jobs_of(workload(f"rw=randwrite,{options}"), 3.0, _HostWithFio(release, kernel))) == 1
 
 
 def test_workloads_on_a_block_device_need_space_up_to_the_highest_end() -> None:

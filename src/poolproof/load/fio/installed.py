@@ -23,6 +23,7 @@ from poolproof.load.fio.option_values import ENGINE_WORDS
 from poolproof.process import ProgramMissing
 
 _VERSION = re.compile(r"fio[- ]v?(\d{1,9})\.(\d{1,9})(?!\d)(?:\.(\d{1,9})(?!\d))?")
+_KERNEL = re.compile(r"(\d{1,4})\.(\d{1,4})(?!\d)")
 _LIMIT_S = 60.0
 _INSTALL = "to install or upgrade fio: `apt-get install fio` (Debian, Ubuntu), `dnf install fio` (Fedora, RHEL)"
 _FEWEST_OPTIONS = 50
@@ -96,6 +97,16 @@ def fio_version(host: Host) -> FioVersion:
         needed = f"campaigns need at least {OLDEST_TO_RUN}"
         raise FioError(f"{version} on {display_name(host)} is too old; {needed}", _INSTALL)
     return version
+
+
+@_once_per_host
+def kernel_release(host: Host) -> tuple[int, int] | None:
+    """Return the release of the host's kernel, such as (6, 12), or None if it cannot be parsed.
+
+    Raises CommandError if the host does not answer.
+    """
+    match = _KERNEL.match(host.run(["uname", "-r"], timeout_s=_LIMIT_S).stdout)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 @_once_per_host

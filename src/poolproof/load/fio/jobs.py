@@ -7,9 +7,18 @@ from poolproof.campaign.model import JobSpec, Workload
 from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host, display_name
 from poolproof.load.fio import permitted
-from poolproof.load.fio.installed import check_options, fio_version
+from poolproof.load.fio.installed import check_options, fio_version, kernel_release
 from poolproof.load.fio.job import Job, Jobs, delay_ms, join_filenames, split_filenames
-from poolproof.load.fio.load import SPIN_FIXED_IN, groups_in_ratio, load_of, part_of, spins
+from poolproof.load.fio.load import (
+    HINT_FIXED_IN,
+    HINT_REMOVED_IN,
+    SPIN_FIXED_IN,
+    groups_in_ratio,
+    hints_direct_writes,
+    load_of,
+    part_of,
+    spins,
+)
 from poolproof.load.fio.option_names import resolve
 from poolproof.load.fio.quantity import attempt, parse_bytes, parse_range
 from poolproof.units import format_size
@@ -67,6 +76,7 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
         jobs = _with(jobs, {}, without=("group_reporting",))  # each section is judged by its own report
     _check_together(jobs, workload)
     _check_spin(jobs, workload, host)
+    _check_hint(jobs, workload, host)
     return jobs
 
 
@@ -80,6 +90,20 @@ def _check_spin(jobs: Jobs, workload: Workload, host: Host) -> None:
             "while fio spins, it computes a negative time and sleeps until it is killed (before 3.34), or until the "
             "end of its runtime",
             "use fio 3.36 or later, or remove `thinktime_spin`; fio then sleeps for all of `thinktime`",
+        )
+
+
+def _check_hint(jobs: Jobs, workload: Workload, host: Host) -> None:
+    version = fio_version(host)
+    if not any(map(hints_direct_writes, load_of(jobs).parts)) or (version.major, version.minor) >= HINT_FIXED_IN:
+        return
+    if (kernel := kernel_release(host)) is not None and kernel >= HINT_REMOVED_IN:
+        raise _refusal(
+            workload,
+            "write_hint",
+            f"{version} on {display_name(host)} cannot set `write_hint` with direct=1: it uses F_SET_FILE_RW_HINT, "
+            f"which was removed in Linux 5.18, and the host runs Linux {kernel[0]}.{kernel[1]}",
+            "use fio 3.37 or later, or remove `write_hint`",
         )
 
 

@@ -19,6 +19,12 @@ from poolproof.load.model import Extent, Load, LoadPart
 SPIN_FIXED_IN = (3, 36)
 """The first release of fio that does not sleep for too long after thinktime_spin (backend.c, handle_thinktime)."""
 
+HINT_FIXED_IN = (3, 37)
+"""The first release of fio that can set write_hint with direct=1 on current kernels (ioengines.c, td_io_open_file)."""
+
+HINT_REMOVED_IN = (5, 18)
+"""The Linux release that removed the command with which older releases of fio set write_hint with direct=1."""
+
 _MOST_CLONES = 4096  # fio's own limit, REAL_MAX_JOBS
 
 
@@ -53,6 +59,11 @@ def groups_in_ratio(load: Load) -> tuple[tuple[LoadPart, ...], ...]:
 def spins(part: LoadPart) -> bool:
     """True if fio spins during a part of `thinktime`."""
     return part.thinks and bool(job_of(part).seconds("thinktime_spin", bare_us=1))
+
+
+def hints_direct_writes(part: LoadPart) -> bool:
+    """True if fio sets write_hint on files that it opens for direct I/O. Reads and `write_hint=none` count too."""
+    return part.direct and "write_hint" in job_of(part).options
 
 
 def part_of(job: Job) -> LoadPart:

@@ -1,6 +1,7 @@
 """Builders for a rule's examples: a case in which the rule applies, and a similar case in which it must not."""
 
 from dataclasses import dataclass, replace
+from errno import EINVAL
 
 from poolproof.evidence import model
 from poolproof.evidence.model import Evidence, Target, ZfsFacts, ZfsUse
@@ -175,6 +176,13 @@ def ramped_apart(disk_bytes: int, *ramps_ms: int) -> Case:
 def failed_with(error: int, options: str = "rw=read bs=1m size=1g", target: Target = EXT4) -> Case:
     parts = PartOutcome("job", error=error, read=direction(GIB, 10.0))
     return Case(jobs(options), Outcome("fio-3.33", (parts,)), None, target)
+
+
+def failed_early(options: str, target: Target = EXT4, version: str = "fio-3.33") -> Case:
+    """Return a job that failed with EINVAL before its first I/O, as fio's JSON output shows it."""
+    return Case(
+        jobs(options), Outcome(version, (PartOutcome("job", error=EINVAL, user_cpu_percent=0.0),)), None, target
+    )
 
 
 def named(name: str, options: str) -> Case:

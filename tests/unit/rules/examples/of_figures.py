@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from poolproof.evidence.model import Target
 from poolproof.load.outcome import Latency, Outcome, PartOutcome
 from poolproof.rules.model import Case
 from poolproof.rules.quoted import UNQUOTED
 from tests.unit.rules.examples.building import (
     MERGERFS,
     Example,
+    failed_early,
     failed_with,
     latency,
     lint_of,
@@ -21,6 +23,7 @@ from tests.unit.rules.making import EXT4, GIB, MIB, direction, jobs
 _WRITE = "rw=write bs=1m size=4g end_fsync=1"
 _RANDOM_READ = "rw=randread bs=4k size=1g direct=1"
 _DIRECT_WRITE = "rw=write bs=1m size=1g direct=1"
+_HINTED = f"{_DIRECT_WRITE} write_hint=short"
 
 
 def _quoted_run(options: str, seconds: float) -> Case:
@@ -86,6 +89,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "direct-refused": (
         Example(failed_with(22, _DIRECT_WRITE), "fails", failed_with(5, _DIRECT_WRITE)),
         Example(failed_with(22, _DIRECT_WRITE, MERGERFS), "fails", failed_with(22, "rw=write bs=1m size=1g", MERGERFS)),
+        Example(failed_early(_DIRECT_WRITE), "fails", failed_early(_DIRECT_WRITE, Target("block device"))),
+        Example(failed_early(_DIRECT_WRITE), "fails", failed_early(_HINTED)),
     ),
     "few-samples": (
         Example(
@@ -286,6 +291,13 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of(f"{_RANDOM_READ} thinktime=1000 thinktime_spin=0"),
         ),
         Example(_spun("fio-3.35"), "notes", _spun("fio-3.36")),
+    ),
+    "write-hint": (
+        Example(lint_of(_HINTED), "notes", lint_of(_DIRECT_WRITE)),
+        Example(failed_early(_HINTED), "fails", failed_early(_DIRECT_WRITE)),
+        Example(failed_early(_HINTED), "fails", failed_early(_HINTED, replace(EXT4, kernel=(5, 17)))),
+        Example(failed_early(_HINTED), "fails", failed_early(_HINTED, version="fio-3.37")),
+        Example(failed_early(_HINTED), "fails", failed_with(22, _HINTED)),  # an I/O failed
     ),
     "work-done": (
         Example(
