@@ -262,6 +262,7 @@ def test_workloads_share_files_unless_size_or_data_or_copy_on_write_separates_th
     assert name("rw=read,bs=1m,size=64m") != name("rw=write,bs=1m,size=64m,refill_buffers=0"), "its data compress"
     assert name("rw=read,bs=1m,size=64m") != name("rw=randrw,bs=4k,size=64m,ioengine=mmap"), "it discards what it maps"
     assert "/" not in name("rw=read,bs=1m,filename=a/b")
+    assert name("rw=randwrite,bs=4k,size=64m,unlink_each_loop=1") != name("rw=randwrite,bs=4k,size=64m"), "has holes"
     assert name("rw=write,bs=4k,size=64m,ioengine=ftruncate") != name("rw=write,bs=4k,size=64m"), "it cuts its file"
     read, write, mixed = (name(f"rw={rw},bs=1m,size=64m", apart=True) for rw in ("randread", "write", "randrw"))
     assert read == name("rw=randread,bs=1m,size=64m") != write == mixed, "on a copy-on-write layout"
@@ -277,6 +278,36 @@ def test_a_workload_that_makes_new_files_shares_none_and_is_not_filled() -> None
         assert not load_of(jobs(other)).makes_new_files
     assert "unlink" not in on_device(jobs(text), "/dev/loop7")[0].options
     assert not load_of(on_device(jobs(text), "/dev/loop7")).makes_new_files
+
+
+@pytest.mark.parametrize(
+    ("options", "is_kept"),
+    [
+        ("rw=randwrite", True),
+        ("rw=randwrite,overwrite=1", False),
+        ("rw=randrw", False),
+        ("rw=randread", False),
+    ],
+)
+def test_files_that_the_next_trial_needs_are_not_removed(options: str, is_kept: bool) -> None:
+    """fio writes a missing file before it starts, and the disks' counters include that.
+
+    Measured with overwrite=1: the writes stayed in RAM until fio removed the file, and those of the layout proved them.
+    """
+    asked = jobs(f"{options},bs=4k,unlink=1")
+    (job,) = placed(asked, "/m")
+    assert ("unlink" in job.options) is is_kept
+    assert len(fill_job(placed(asked, "/m"))) == (0 if is_kept else 1)
+
+
+@pytest.mark.parametrize(("name", "kept"), [("x", [False, False]), ("y", [True, False])])
+def test_a_file_that_another_job_uses_is_not_removed(name: str, kept: list[bool]) -> None:
+    writer = {"rw": "write", "filename": "x", "unlink": "1"}
+    found = placed(_sections(writer, {"filename": name}), "/m")
+    assert ["unlink" in job.options for job in found] == kept
+    assert [job.name for job in fill_job(found)] == [
+        job.name for job, is_new in zip(found, kept, strict=True) if not is_new
+    ]
 
 
 def test_on_a_block_device_all_clones_share_the_device() -> None:

@@ -158,8 +158,20 @@ def _check_together(jobs: Jobs, workload: Workload) -> None:
 
 
 def placed(jobs: Jobs, directory: str) -> Jobs:
-    """Return copies of the jobs with their files in `directory`, a path on the host."""
-    return _with(jobs, {"directory": join_filenames(directory)})
+    """Return copies of the jobs with their files in `directory`, a path on the host.
+
+    Jobs keep files that they or other jobs need in the next trial: if a file is missing, fio first writes it, and the
+    disks' counters would include these writes.
+    """
+    inside = _with(jobs, {"directory": join_filenames(directory)})
+    return tuple(job if _makes_new_files(job, inside) else _with((job,), {}, ("unlink",))[0] for job in inside)
+
+
+def _makes_new_files(job: Job, jobs: Jobs) -> bool:
+    """True if the job creates all its files in each trial, and no other job uses them."""
+    files = {extent.file for extent in part_of(job).extents}
+    others = {extent.file for other in jobs if other is not job for extent in part_of(other).extents}
+    return part_of(job).makes_new_files and not files & others
 
 
 def on_device(jobs: Jobs, path: str) -> Jobs:
@@ -264,7 +276,7 @@ def _check_size(job: Job, workload: Workload) -> None:
 
 
 def fill_job(jobs: Jobs) -> Jobs:
-    """Return jobs that write all files of `jobs`, with new data in every block.
+    """Return jobs that write all files of `jobs`, with new data in every block, except those that a job creates itself.
 
     They are read jobs with `create_only`: fio writes missing files before reading them, and then stops (HOWTO).
     """
@@ -274,7 +286,7 @@ def fill_job(jobs: Jobs) -> Jobs:
         shape = {name: job.options[name] for name in _SHAPE if name in job.options}
         return Job(job.name, {**shape, **layout, "bs": _fill_block(job)})
 
-    return tuple(map(filling, jobs))
+    return tuple(filling(job) for job in jobs if not _makes_new_files(job, jobs))
 
 
 def device_fill_job(path: str, size_bytes: int) -> Jobs:
@@ -315,7 +327,7 @@ def _shape_of(job: Job) -> str:
 
 
 def _changes_data(job: Job) -> bool:
-    if job.engine in _RESHAPES:
+    if job.engine in _RESHAPES or job.flag("unlink_each_loop"):
         return True
     if job.engine == "mmap" and part_of(job).writes:
         return True  # it discards the range that it maps on a block device (fio_mmap_file() in engines/mmap.c)
