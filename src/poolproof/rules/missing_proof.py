@@ -27,13 +27,13 @@ _COPIES = (
 )
 _READ_AGAIN = (
     "RAM may have served some of the sequential reads, because they repeat data. The bytes cannot show this, because "
-    "the disks also read data that the load did not ask for: readahead, or the rest of a page or record",
-    "read each byte once, without clones that share a file, or use direct=1",
+    "the disks also read data that the load did not ask for: readahead, or the rest of a page, record or stripe",
+    "read each byte once, without clones or jobs that share a file, or use direct=1",
 )
 _READ_BEFORE = (
-    "pre_read=1 reads the files into RAM just before the job, and the disks' counters include these reads, so they "
-    "cannot show where the job's own reads came from",
-    "remove pre_read, or use direct=1",
+    "pre_read=1 reads the files of a job just before the job, and the disks' counters include these reads, so they "
+    "cannot show where the reads that fio measured came from",
+    "remove pre_read, or use direct=1 in all jobs",
 )
 
 _READ_AHEAD = (

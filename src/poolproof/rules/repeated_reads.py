@@ -1,17 +1,20 @@
 """Determines whether RAM may have served sequential reads, although the counters show that the disks read the data."""
 
 import math
-from collections.abc import Iterator
+from dataclasses import replace
 
 from poolproof.load.model import Load, LoadPart
 from poolproof.rules.different_blocks import zone_passes
 from poolproof.rules.fio_job import fio_job
+from poolproof.rules.flow import account
 from poolproof.rules.model import Case
 from poolproof.rules.path import is_fuse, is_zfs, may_end_in_ram
 from poolproof.rules.reported import parts
+from poolproof.rules.stored_share import compresses
 from poolproof.rules.tolerances import READ
 
 _PAGE = 4096
+_MOST_AHEAD = 4 << 20  # the readahead window of btrfs; that of other file systems is usually 128 KiB
 
 
 def hides_cached_reads(case: Case) -> bool:
@@ -19,23 +22,21 @@ def hides_cached_reads(case: Case) -> bool:
 
     RAM serves data that is read again shortly afterwards: a zone that is read several times (zonesize above zonerange),
     blocks that overlap (`rw=read:-4k`), a file that is read several times without being dropped from RAM, and the bytes
-    of a file that clones share. Normally, the disks then read fewer
-    bytes than the load. This cannot be seen if they also read data that the load did not ask for: readahead goes on
-    where a job skips data, and blocks that are not whole pages or records cause reads of whole ones. Random reads are
-    left out, because they are counted one by one.
+    of a file that clones or jobs share. Normally, the disks then read fewer bytes than the load. This cannot be seen if
+    they also read data that the load did not ask for (`_reads_more`). Random reads are left out, because they are
+    counted one by one.
     """
-    through_ram = [job for job in case.jobs if may_end_in_ram(job, case.target)]
-    return case.cold and _repeats(case) and any(_reads_more(case, job) for job in through_ram)
+    return case.cold and _repeats(case) and any(_reads_more(case, job) for job in case.jobs)
 
 
 def was_read_before(case: Case) -> bool:
-    """True if fio read a job's files into RAM just before the job (pre_read).
+    """True if fio read a job's files just before the job (pre_read), and RAM may have served any of the jobs' reads.
 
-    fio's result does not include these reads, but they may be in the counters, which start before fio.
+    fio's result does not include these reads, but they may be in the counters, which start before fio. They hide the
+    reads of other jobs from RAM too, and with direct=1, they bypass RAM, so the disks always do them.
     """
-    return case.cold and any(
-        job.reads and fio_job(job).flag("pre_read") and may_end_in_ram(job, case.target) for job in case.jobs
-    )
+    reads_before = any(fio_job(job).flag("pre_read") for job in case.jobs)
+    return case.cold and reads_before and any(job.reads and may_end_in_ram(job, case.target) for job in case.jobs)
 
 
 def are_read_ahead(case: Case) -> bool:
@@ -51,13 +52,22 @@ def are_read_ahead(case: Case) -> bool:
 
 
 def _repeats(case: Case) -> bool:
-    phases = [tuple(_sequential_readers(case, phase)) for phase in case.load.phases]
     again = any(
         zone_passes(job) * READ > 1 or _gap(job).startswith("-") or _keeps_passes(case, job)
-        for phase in phases
-        for job in phase
+        for job in case.jobs
+        if _reads_in_order_through_ram(case, job)
     )
-    return again or any(Load(phase).sharers > 1 for phase in phases)
+    return again or any(_share_bytes(case, number) for number in range(len(case.load.phases)))
+
+
+def _share_bytes(case: Case, number: int) -> bool:
+    """True if a job of this phase reads sequentially what another job or clone brings into RAM."""
+    phases = case.load.phases
+    readers = [job for job in phases[number] if _reads_in_order_through_ram(case, job)]
+    keeps = any(_keeps_ram(case, job) for job in readers)
+    earlier = [job for phase in phases[:number] if keeps for job in phase]
+    others = [job for job in (*earlier, *phases[number]) if may_end_in_ram(job, case.target)]
+    return bool(readers) and Load(tuple(replace(job, waits_for_previous=False) for job in others)).sharers > 1
 
 
 def _keeps_passes(case: Case, job: LoadPart) -> bool:
@@ -66,25 +76,71 @@ def _keeps_passes(case: Case, job: LoadPart) -> bool:
     Before each pass of a time_based job, fio drops the file from the page cache (loop_cache_invalidate() in fio's
     io_u.c). This does not reach the ARC or the file systems below FUSE. Other passes drop it only with invalidate=1.
     """
-    moved = sum(
-        part.figures.io_bytes or 0 for part in parts(case.outcome) if part.kind == "read" and part.job.name == job.name
-    )
-    is_dropped = job.time_based or job.invalidates_cache
-    is_kept = not is_dropped or is_zfs(case.target) or is_fuse(case.target)
+    moved = _moved_by(case, job)
+    is_kept = (not job.time_based and _keeps_ram(case, job)) or is_zfs(case.target) or is_fuse(case.target)
     return is_kept and moved * READ > (job.size_bytes or math.inf) * job.clones
 
 
-def _sequential_readers(case: Case, phase: tuple[LoadPart, ...]) -> Iterator[LoadPart]:
-    yield from (job for job in phase if job.reads and not job.is_random and may_end_in_ram(job, case.target))
+def _moved_by(case: Case, job: LoadPart) -> int:
+    """Return the number of bytes that the job and its clones read."""
+    return sum(
+        part.figures.io_bytes or 0 for part in parts(case.outcome) if part.kind == "read" and part.job.name == job.name
+    )
+
+
+def _keeps_ram(case: Case, job: LoadPart) -> bool:
+    """True if what is in RAM of the job's files stays there when fio opens them."""
+    return not job.invalidates_cache or is_zfs(case.target) or is_fuse(case.target)
+
+
+def _reads_in_order_through_ram(case: Case, job: LoadPart) -> bool:
+    return job.reads and not job.is_random and may_end_in_ram(job, case.target)
 
 
 def _reads_more(case: Case, job: LoadPart) -> bool:
-    """True if the disks may read data for this job that it did not ask for."""
-    if job.reads and not job.is_random and (_gap(job) or fio_job(job).number("zonesize")):
+    """True if the disks may read data for this job that it did not ask for.
+
+    This is the rest of a page, record, compressed extent or stripe, or data that was read ahead and not used.
+    """
+    is_random_read, through_ram = job.reads and job.is_random, may_end_in_ram(job, case.target)
+    if job.writes and _has_parity_or_copies(case):
         return True
-    unit = (case.target.record_bytes if case.target and is_zfs(case.target) else None) or _PAGE
+    unit = _PAGE if through_ram else 1
+    if case.target is not None and (is_zfs(case.target) or compresses(case)):
+        unit = case.target.record_bytes or unit
     in_part = job.block_bytes % unit != 0 or job.max_block_bytes % unit != 0
-    return in_part and (job.writes or (job.reads and job.is_random))
+    if in_part and (job.writes or is_random_read):
+        return True
+    return through_ram and job.reads and (_reads_around(case, job) if job.is_random else _reads_beyond(case, job))
+
+
+def _has_parity_or_copies(case: Case) -> bool:
+    """True if the layout writes more bytes than the load, so a write to a part of a stripe may have to read the rest.
+
+    Parity and copies cannot be told apart: raid6 over four disks writes each byte twice, as a mirror does.
+    """
+    found = account(case)
+    return found is None or found.write_factor > 1
+
+
+def _reads_around(case: Case, job: LoadPart) -> bool:
+    """True if the kernel may read more around random reads, because fio does not announce them as random.
+
+    With ioengine=mmap, each page fault then reads up to read_ahead_kb. FUSE does not pass the announcement on.
+    """
+    return fio_job(job).options.get("fadvise_hint", "1") not in ("1", "random") or is_fuse(case.target)
+
+
+def _reads_beyond(case: Case, job: LoadPart) -> bool:
+    """True if readahead may read much data of a sequential job that the job does not use.
+
+    It goes on where a job skips data, and beyond the place in each file where the job stops.
+    """
+    if _gap(job) or fio_job(job).number("zonesize"):
+        return True
+    unread = max(0.0, (job.size_bytes or math.inf) * job.clones - _moved_by(case, job))
+    most = min(unread, job.files * job.clones * _MOST_AHEAD)
+    return most > (1 - READ) * sum(_moved_by(case, each) for each in case.jobs)
 
 
 def _gap(job: LoadPart) -> str:

@@ -348,6 +348,84 @@ def test_reads_before_the_job_do_not_prove_those_of_the_job(options: str, verdic
     assert ("pre_read=1 reads the files" in str(judge(case).findings)) is (verdict == "unproven")
 
 
+@pytest.mark.parametrize("direct", [0, 1])
+@pytest.mark.parametrize(("pre_read", "verdict"), [(1, "unproven"), (0, "sound")])
+def test_reads_before_a_job_do_not_prove_those_of_another_job(direct: int, pre_read: int, verdict: Verdict) -> None:
+    """On btrfs, 116 of 120 MiB came from RAM. fio had read the 128 MiB of the other job's file before the job."""
+    other = f"rw=randwrite bs=4k size=128m direct={direct} pre_read={pre_read} {_TIMED}"
+    load = jobs("rw=read bs=1m size=4m io_size=120m invalidate=0", other)
+    read, write = direction(120 * MIB, 0.08, MIB), direction(4 * MIB, 2.0, 4 * KIB)
+    found = Outcome("fio-3.33", (PartOutcome("a", read=read), PartOutcome("b", write=write)))
+    disk = leaf(
+        read_bytes=132 * MIB, read_ios=500, write_bytes=4 * MIB, write_ios=1024, drained_write_bytes=4 * MIB
+    )  # fmt: skip
+    evidence = Evidence(account(read=(120 * MIB, 132 * MIB), write=(4 * MIB, 4 * MIB, 4 * MIB)), (disk,))
+    case = Case(load, found, evidence, EXT4)
+    assert _verdicts(case, "bandwidth", "read_bandwidth", "read_iops") == (verdict,) * 3
+
+
+@pytest.mark.parametrize(
+    ("other", "verdict"),
+    [
+        ("rw=randread bs=4k ioengine=mmap fadvise_hint=0", "unproven"),
+        ("rw=randread bs=4k ioengine=psync fadvise_hint=sequential", "unproven"),
+        ("rw=randread bs=4k ioengine=psync fadvise_hint=random", "sound"),
+        ("rw=randread bs=4k ioengine=mmap", "sound"),
+        ("rw=randread bs=4k direct=1 fadvise_hint=0", "sound"),
+        ("rw=read bs=4k size=400m nrfiles=400", "unproven"),  # readahead goes on where it stops in each file
+        ("rw=read bs=4k size=400m", "sound"),  # one file
+    ],
+)
+def test_reads_around_those_of_a_job_do_not_prove_reads_that_repeat_data(other: str, verdict: Verdict) -> None:
+    """With mmap and without fadvise_hint, each page fault read 1 MiB on btrfs. 116 of 121 MiB came from RAM."""
+    load = jobs("rw=read bs=1m size=4m io_size=120m invalidate=0", f"size=4m {_TIMED} {other}")
+    read, small = direction(120 * MIB, 0.08, MIB), direction(MIB, 2.0, 4 * KIB)
+    found = Outcome("fio-3.33", (PartOutcome("a", read=read), PartOutcome("b", read=small)))
+    disk = leaf(read_bytes=500 * MIB, read_ios=1_500, read_merges=0)
+    case = Case(load, found, Evidence(account(read=(121 * MIB, 500 * MIB)), (disk,)), EXT4)
+    assert _verdicts(case, "bandwidth", "read_bandwidth") == (verdict, verdict)
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "sound"), (1.5, "unproven"), (2.0, "unproven")])
+@pytest.mark.parametrize("direct", [0, 1])
+def test_reads_for_the_parity_of_writes_do_not_prove_reads_that_repeat_data(
+    factor: float, direct: int, verdict: Verdict
+) -> None:
+    """raid6 over four disks writes each byte twice."""
+    other = f"rw=randwrite bs=4k size=400m direct={direct} end_fsync=1 {_TIMED}"
+    load = jobs("rw=read bs=1m size=4m io_size=120m invalidate=0", other)
+    read, write = direction(120 * MIB, 0.08, MIB), direction(40 * MIB, 2.0, 4 * KIB)
+    found = Outcome("fio-3.33", (PartOutcome("a", read=read), PartOutcome("b", write=write)))
+    wrote = 40 * MIB * factor
+    disk = leaf(
+        read_bytes=124 * MIB, read_ios=31_000, write_bytes=wrote, write_ios=20_480, drained_write_bytes=wrote
+    )  # fmt: skip
+    evidence = Evidence(account(read=(120 * MIB, 124 * MIB), write=(40 * MIB, wrote, wrote), factor=factor), (disk,))
+    case = Case(load, found, evidence, EXT4)
+    assert judge(case, "read_bandwidth").verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        ("filename=x", "filename=x", "unproven"),
+        ("filename=x", "filename=y", "sound"),
+        ("filename=x", "filename=x stonewall=1 invalidate=0", "unproven"),
+        ("filename=x", "filename=x stonewall=1", "sound"),  # fio drops the file when the second job opens it
+    ],
+)
+def test_data_that_another_job_has_brought_into_ram_is_repeated(first: str, second: str, verdict: Verdict) -> None:
+    load = jobs(
+        f"rw=randread bs=4k size=64m ioengine=mmap fadvise_hint=0 {_TIMED} {first}",
+        f"rw=read bs=1m size=64m {second}",
+    )
+    read, small = direction(64 * MIB, 2.0, MIB), direction(4 * MIB, 2.0, 4 * KIB)
+    found = Outcome("fio-3.33", (PartOutcome("a", read=small), PartOutcome("b", read=read)))
+    disk = leaf(read_bytes=80 * MIB, read_ios=1_500, read_merges=0)
+    case = Case(load, found, Evidence(account(read=(68 * MIB, 80 * MIB)), (disk,)), EXT4)
+    assert _verdicts(case, "bandwidth", "read_bandwidth") == (verdict, verdict)
+
+
 @pytest.mark.parametrize(
     ("other", "verdict"),
     [("bs=512", "unproven"), ("bs=4k", "sound"), ("bs=512 direct=1", "sound"), ("bs=512 stonewall=1", "unproven")],
