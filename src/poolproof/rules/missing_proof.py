@@ -9,7 +9,7 @@ from poolproof.rules.flow import account, bytes_prove, reads_as_filled
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
 from poolproof.rules.overwritten import hidden_share
 from poolproof.rules.proof import may_lack_copies, measured_metrics, proves_metric, syncs_other_files
-from poolproof.rules.repeated_reads import are_read_ahead, hides_cached_reads, was_read_before
+from poolproof.rules.repeated_reads import are_read_ahead, are_read_around, hides_cached_reads, was_read_before
 from poolproof.rules.reported import Kind, may_be_ramp, parts
 from poolproof.rules.tolerances import FLUSHED, RAMP_END_S, REQUESTS_OF_EACH, percent
 from poolproof.units import format_count, format_number_of
@@ -36,6 +36,11 @@ _READ_BEFORE = (
     "remove pre_read, or use direct=1 in all jobs",
 )
 
+_READ_AROUND = (
+    "the kernel read more data around the random reads than the load asked for, so later reads may have found their "
+    "data in RAM. The requests cannot show this, because this data is split into several requests",
+    f"leave fadvise_hint at its default, or {_DIRECT}",
+)
 _READ_AHEAD = (
     "the kernel reads ahead of sequential reads, so a read may take only as long as a copy from RAM, although the "
     "disks read all of the data",
@@ -78,6 +83,8 @@ def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
         return _READ_BEFORE
     if row.of != "write" and hides_cached_reads(case):
         return _READ_AGAIN
+    if row.of != "write" and row.unit is not BYTES_PER_S and are_read_around(case) and coverage.reads_reach_disks(case):
+        return _READ_AROUND
     if row.of != "read" and may_lack_copies(case):
         return _COPIES
     if row.of != "read" and (share := hidden_share(case, of_commits=row.unit is not BYTES_PER_S)) is not None:

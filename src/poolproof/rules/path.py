@@ -59,9 +59,9 @@ def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
     aligned I/O on datasets. It is also unknown for FUSE programs, which may open the underlying file without O_DIRECT.
     With data=journal, ext4 accepts O_DIRECT but does buffered I/O (ext4_should_use_dio() in fs/ext4/file.c, Linux
     6.12). On a network file system, only the client's cache is considered; the `network-target` rule covers the
-    server's cache.
+    server's cache. Reads of mapped files never bypass the page cache (`_reads_a_mapping`).
     """
-    if not job.direct:
+    if not job.direct or _reads_a_mapping(job):
         return False
     if target is None or target.file_system in ("", "unknown"):
         return None
@@ -74,7 +74,17 @@ def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
 def may_end_in_ram(job: LoadPart, target: Target | None) -> bool:
     """True if the engine can use the page cache and the job's I/O probably passes through it."""
     is_expected = is_direct_on_unknown(job, target) or is_direct_on_zfs(job, target)
+    is_expected = is_expected and not _reads_a_mapping(job)
     return job.may_use_page_cache and not goes_past_ram(job, target) and not (is_expected or drops_data(job))
+
+
+def _reads_a_mapping(job: LoadPart) -> bool:
+    """True if the job reads mapped files.
+
+    With direct=1, fio then only advises the kernel to drop the pages after each I/O (fio_mmapio_queue() in
+    engines/mmap.c), and glibc's posix_madvise() ignores POSIX_MADV_DONTNEED. Writes are synced one by one (msync).
+    """
+    return job.reads and fio_job(job).engine == "mmap"
 
 
 def drops_data(job: LoadPart) -> bool:

@@ -14,7 +14,7 @@ from poolproof.rules.earlier import different_blocks, has_no_map, is_skewed
 from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case
 from poolproof.rules.overwritten import hidden_share
-from poolproof.rules.repeated_reads import are_read_ahead, hides_cached_reads, was_read_before
+from poolproof.rules.repeated_reads import are_read_ahead, are_read_around, hides_cached_reads, was_read_before
 from poolproof.rules.reported import ReportedDirection, parts, remembered
 from poolproof.rules.tolerances import FLUSHED, STORED_BY_SYNCS
 from poolproof.rules.write_coverage import writes_reach_disks, writes_wait_for_disks
@@ -97,7 +97,7 @@ def _reads(case: Case) -> bool:
 
 
 def _reads_reach_disks(case: Case) -> bool:
-    return reads_reach_disks(case) and not _may_be_cached(case)
+    return reads_reach_disks(case) and not _may_be_cached(case) and not are_read_around(case)
 
 
 def _may_be_cached(case: Case) -> bool:

@@ -1,4 +1,4 @@
-"""Determines whether RAM may have served sequential reads, although the counters show that the disks read the data."""
+"""Determines whether RAM may have served reads, although the counters show that the disks read enough data."""
 
 import math
 from dataclasses import replace
@@ -49,6 +49,21 @@ def are_read_ahead(case: Case) -> bool:
         job.reads and (not job.is_random or job.random_share < 1) and may_end_in_ram(job, case.target)
         for job in case.jobs
     )
+
+
+def are_read_around(case: Case) -> bool:
+    """True if the kernel read more data around random reads, so later reads may have found their data in RAM.
+
+    More than one request for each read then proves nothing, because the data that was read around a random read is
+    split into several requests (for example, at stripes).
+    """
+    found = account(case)
+    jobs = [job for job in case.jobs if job.reads and job.is_random and may_end_in_ram(job, case.target)]
+    if found is None or not case.cold or is_zfs(case.target) or not any(_reads_around(case, job) for job in jobs):
+        return False
+    reading = [part.figures for part in parts(case.outcome) if part.kind == "read"]
+    asked = sum(max(each.io_bytes or 0, _PAGE * (each.ios or 0)) for each in reading)
+    return asked < READ * found.leaf_read_bytes
 
 
 def _repeats(case: Case) -> bool:

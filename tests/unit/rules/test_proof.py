@@ -295,6 +295,24 @@ _TIMED = "time_based=1 runtime=2"
 
 
 @pytest.mark.parametrize(
+    ("options", "leaf_mib", "verdict"),
+    [
+        ("fadvise_hint=0", 460, "unproven"),
+        ("fadvise_hint=0", 36, "sound"),
+        ("fadvise_hint=1", 460, "sound"),
+        ("fadvise_hint=0 ioengine=psync direct=1", 460, "sound"),
+        ("fadvise_hint=0 direct=1", 460, "unproven"),  # mmap cannot bypass RAM
+    ],
+)
+def test_requests_for_data_around_random_reads_prove_no_iops(options: str, leaf_mib: int, verdict: Verdict) -> None:
+    """btrfs raid0: each page fault read 1 MiB, which was split into stripes, so 720 reads had 7,500 requests."""
+    case = _read(f"rw=randread bs=32k size=480m ioengine=mmap {options}", 1_000, 32 * KIB, 7_500, leaf_mib * MIB)
+    assert _verdicts(case, "iops", "read_p50", "p99") == (verdict,) * 3
+    assert _verdicts(case, "bandwidth", "read_bandwidth") == ("sound", "sound")
+    assert ("around the random reads" in str(judge(case).findings)) is (verdict == "unproven")
+
+
+@pytest.mark.parametrize(
     ("options", "verdict"),
     [
         (f"{_ZONES} zonerange=64k", "unproven"),
@@ -322,6 +340,7 @@ def test_readahead_does_not_prove_sequential_reads_that_repeat_data(options: str
     [
         ("rw=read thinktime=20ms", "unproven"), ("rw=read", "unproven"), ("rw=randread:8", "unproven"),
         ("rw=randread percentage_random=50", "unproven"), ("rw=randread", "sound"), ("rw=read direct=1", "sound"),
+        ("rw=read direct=1 ioengine=mmap", "unproven"), ("rw=randread direct=1 ioengine=mmap", "sound"),
     ],
 )  # fmt: skip
 def test_the_latency_of_reads_after_readahead_is_unproven(options: str, verdict: Verdict) -> None:
