@@ -6,10 +6,11 @@ from poolproof.load.merge import direction_of
 from poolproof.load.model import LoadPart
 from poolproof.rules.coverage import random_reads_in_order
 from poolproof.rules.fio_job import fio_job, is_fio_job
-from poolproof.rules.model import Case, Findings, Rule, linux_source, notes, suspects
+from poolproof.rules.model import Case, Finding, Findings, Rule, linux_source, notes, suspects
 from poolproof.rules.path import goes_past_ram
 from poolproof.rules.proof import OF_READS, OF_WRITES
-from poolproof.rules.reported import Kind, moved_bytes, parts
+from poolproof.rules.repeated_area import repeated_bytes, step_bytes
+from poolproof.rules.reported import Kind, ReportedDirection, moved_bytes, parts
 from poolproof.units import format_count, format_duration, format_number_of, format_size
 
 _SURELY = 16 << 20
@@ -32,85 +33,131 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
-    """Yield a finding if the rate is higher than the disks' seek rate allows.
+    """Yield at most one finding about reads and one about writes.
 
-    At lower rates, the buffer can have served only a few of the I/Os. If the disks are unknown, the number of passes
-    over the data is checked instead.
+    At rates that seeks allow, the buffer can have served only a few of the I/Os. If the disks are unknown, the number
+    of passes over the data is checked instead.
     """
-    yield from _repeated(case)
-    yield from _without_rotation(case)
-    for kind in _KINDS:
-        size, disks = _covered(case, kind), case.target.disks if case.target else None
-        if size is None or not disks or case.outcome is None:
-            continue
-        rate = (found.iops if (found := direction_of(case.outcome, kind)) else None) or 0.0
-        most = (_SEEKS if size <= _SURELY else _SEEKS_DEEP) * disks
-        if rate > most:
-            yield suspects(
-                f"{_message(case, kind)}. The rate of {format_count(rate)} {kind}s/s is higher than the "
-                f"{format_count(most)}/s that seeks allow",
-                weight=84,
-                metrics=_METRICS[kind],
-            )
+    checks = (_repeated, partial(_above_seek_rate, kind="read"), _without_rotation, _read_in_order_again)
+    found = (_above_seek_rate(case, kind="write"), next(filter(None, (check(case) for check in checks)), None))
+    yield from filter(None, found)
 
 
-def _without_rotation(case: Case) -> Findings:
-    """Yield a finding if many random reads took less time than a turning disk needs.
+def _above_seek_rate(case: Case, kind: Kind) -> Finding | None:
+    """Return a finding if the rate is higher than the disks' seek rate allows."""
+    size, disks = _covered(case, kind), case.target.disks if case.target else None
+    if size is None or not disks or case.outcome is None:
+        return None
+    rate = (found.iops if (found := direction_of(case.outcome, kind)) else None) or 0.0
+    most = (_SEEKS if size <= _SURELY else _SEEKS_DEEP) * disks
+    if rate <= most:
+        return None
+    return suspects(
+        f"{_message(case, kind)}. The rate of {format_count(rate)} {kind}s/s is higher than the "
+        f"{format_count(most)}/s that seeks allow",
+        weight=84,
+        metrics=_METRICS[kind],
+    )
 
-    On average, a random read waits for half a rotation: 4.2 ms at 7200 rpm, and 2 ms at 15,000 rpm. Only one in eight
-    waits for less than 0.5 ms at 15,000 rpm. In a queue, reads take longer. Reads that continue the previous one do not
-    need to wait. Nothing is reported if the disks are unknown, because virtual disks often call themselves rotational.
+
+def _without_rotation(case: Case) -> Finding | None:
+    """Return a finding if many reads that continue no earlier read took less time than a turning disk needs.
+
+    On average, such a read waits for half a rotation: 4.2 ms at 7200 rpm, and 2 ms at 15,000 rpm. Only one in eight
+    waits for less than 0.5 ms at 15,000 rpm. In a queue, reads take longer. Nothing is reported if the disks are
+    unknown, because virtual disks often call themselves rotational.
     """
     target = case.target
     if target is None or not target.rotational or not target.disks or not case.cold or not random_reads_in_order(case):
-        return
+        return None
     for part in parts(case.outcome):
         job, bins = case.job_named(part.job.name), part.completion.bins_ns if part.completion else {}
-        if part.kind != "read" or job is None or not job.is_random or sum(bins.values()) < _FEWEST_READS:
+        if part.kind != "read" or job is None or not bins or sum(bins.values()) < _FEWEST_READS:
             continue
+        goes_back = not job.is_random and step_bytes(job) <= 0 and goes_past_ram(job, target) is True
         fast = sum(count for time_ns, count in bins.items() if time_ns < _FAST_NS) / sum(bins.values())
-        if fast > _FAST_SHARE + _continuing_share(job):
-            yield suspects(
-                f"{100 * fast:.0f}% of the random reads took less than {format_duration(_FAST_NS / 1e9)}, but a "
-                "turning disk needs several milliseconds on average: the disks' own buffers served these reads, "
-                "because their offsets are repeated or close to each other",
+        if (job.is_random or goes_back) and fast > _FAST_SHARE + _continuing_share(job):
+            which = "reads, each of which starts before the previous one," if goes_back else "random reads"
+            return suspects(
+                f"{100 * fast:.0f}% of the {which} took less than {format_duration(_FAST_NS / 1e9)}, but a turning "
+                "disk needs several milliseconds on average: the disks' own buffers served these reads, because their "
+                "offsets are repeated or close to each other",
                 weight=84,
                 metrics=OF_READS,
             )
+    return None
+
+
+def _read_in_order_again(case: Case) -> Finding | None:
+    """Return a finding if direct sequential reads repeat a small area.
+
+    Their rate and latencies do not show it, because a disk reads ahead of sequential reads anyway.
+    """
+    target = case.target
+    if target is None or not target.rotational or not target.disks or not case.cold:
+        return None
+    reading = [part for part in parts(case.outcome) if part.kind == "read" and _is_in_order(case, part)]
+    areas = [area for part in reading if (area := repeated_bytes(case, part)) is not None]
+    if areas and sum(areas) <= _SURELY * target.disks:
+        return suspects(
+            f"the sequential reads repeat an area of only {format_size(sum(areas))} on "
+            f"{format_number_of(target.disks, 'rotational disk')}: a disk's buffer can hold that much data, and the "
+            "kernel counts reads from the buffer as usual",
+            weight=84,
+            metrics=OF_READS,
+        )
+    return None
+
+
+def _is_in_order(case: Case, part: ReportedDirection) -> bool:
+    job = case.job_named(part.job.name)
+    return job is not None and not job.is_random and goes_past_ram(job, case.target) is True
 
 
 def _continuing_share(job: LoadPart) -> float:
     """Return the fraction of the job's reads that continue the previous one, such as 7/8 with `rw=randread:8`."""
+    if not job.is_random:
+        return 0.0
     is_same_offset = (fio_job(job).text("rw_sequencer") or "").strip() == "identical"
     return 0.0 if is_same_offset else 1 - job.random_share
 
 
-def _repeated(case: Case) -> Findings:
-    """Yield a finding if direct reads cover a small area many times and the kind of disk is unknown."""
+def _repeated(case: Case) -> Finding | None:
+    """Return a finding if direct reads cover a small area many times and the kind of disk is unknown."""
     unique, moved = case.load.unique_bytes, moved_bytes(case.outcome, "read")
     is_known = case.target is not None and (case.target.rotational is not None or case.target.volatile)
     if not case.cold or is_known or not unique or unique > _SURELY or moved is None or moved < _PASSES * unique:
-        return
-    if case.jobs and all(job.direct and not job.writes for job in case.jobs):
-        yield suspects(
-            f"the direct reads cover only {format_size(unique)}, and read this area {moved / unique:,.0f} times: the "
-            "RAM of a disk, a RAID controller or a hypervisor can hold that much data",
-            weight=84,
-            metrics=OF_READS,
-            fix="" if is_fio_job(case.jobs[0]) else "read an area of at least 1 GiB, for example with fio",
-        )
+        return None
+    if not case.jobs or not all(job.direct and not job.writes for job in case.jobs):
+        return None
+    return suspects(
+        f"the direct reads cover only {format_size(unique)}, and read this area {moved / unique:,.0f} times: the "
+        "RAM of a disk, a RAID controller or a hypervisor can hold that much data",
+        weight=84,
+        metrics=OF_READS,
+        fix="" if is_fio_job(case.jobs[0]) else "read an area of at least 1 GiB, for example with fio",
+    )
 
 
 def _covered(case: Case, kind: Kind) -> float | None:
     """Return the size in bytes of the area that the random reads or writes cover on each rotational disk.
 
-    Returns None if the disks are not known to be rotational, if the size is unknown, if it exceeds the disks' buffers,
-    or if a buffer cannot serve any of the jobs.
+    Of a larger area, jobs may repeat only a small part (zones, random_distribution). Returns None if the disks are not
+    known to be rotational, if the size is unknown, if it exceeds the disks' buffers, or if a buffer cannot serve any of
+    the jobs.
     """
-    target, size = case.target, case.load.unique_bytes
+    target, size = case.target, _area_bytes(case, kind)
     if target is None or not target.rotational or not target.disks or size is None or size > _MAYBE * target.disks:
         return None
     return size / target.disks if any(_can_hit(case, job, kind) for job in case.jobs) else None
+
+
+def _area_bytes(case: Case, kind: Kind) -> float | None:
+    """Return the size of the area that the load covers, or that its random reads or writes repeat if this is less."""
+    jobs = ((case.job_named(part.job.name), part) for part in parts(case.outcome) if part.kind == kind)
+    areas = [repeated_bytes(case, part) for job, part in jobs if job is not None and _can_hit(case, job, kind)]
+    sizes = [case.load.unique_bytes, None if None in areas or not areas else sum(filter(None, areas))]
+    return min((size for size in sizes if size is not None), default=None)
 
 
 def _can_hit(case: Case, job: LoadPart, kind: Kind) -> bool:
@@ -129,8 +176,9 @@ def _can_hit(case: Case, job: LoadPart, kind: Kind) -> bool:
 
 
 def _message(case: Case, kind: Kind) -> str:
-    size, disks = case.load.unique_bytes or 0, (case.target.disks if case.target else None) or 1
-    where = f"the random {kind}s cover only {format_size(size)} on {format_number_of(disks, 'rotational disk')}: "
+    size, disks = _area_bytes(case, kind) or 0, (case.target.disks if case.target else None) or 1
+    verb = "cover" if size == case.load.unique_bytes else "repeat an area of"
+    where = f"the random {kind}s {verb} only {format_size(size)} on {format_number_of(disks, 'rotational disk')}: "
     if kind == "read":
         return where + "a disk's buffer can hold that much data, and the kernel counts reads from the buffer as usual"
     return where + "a disk's write cache can hold that much data, and blocks overwritten there never reach the medium"
@@ -149,8 +197,10 @@ RULE = Rule(
         "Before a run: random reads, or direct random writes without syncs between them, that cover at most 16 MiB per "
         "rotational disk. If they cover up to 256 MiB and the job is time_based, the finding is a note. In a result: "
         "the rate of such I/Os is higher than seeks allow, which is 300/s per disk, or 450/s if the I/Os cover more "
-        "than 16 MiB. Or more than a quarter of at least 50 random reads took less than 0.5 ms, although a turning "
-        "disk needs several milliseconds on average. If the kind of disk is unknown: direct reads that cover at most "
+        "than 16 MiB. Of a larger file, the I/Os may repeat such an area (zonerange, random_distribution). Or more "
+        "than a quarter of at least 50 reads that are random, or that each start before the previous one, took less "
+        "than 0.5 ms, although a turning disk needs several milliseconds on average. Or direct sequential reads repeat "
+        "at most 16 MiB per rotational disk. If the kind of disk is unknown: direct reads that cover at most "
         "16 MiB and read this area at least 20 times, as `hdparm -T --direct` does."
     ),
     error=(

@@ -99,6 +99,18 @@ def test_think_time_between_sequential_reads_is_hidden_by_look_ahead() -> None:
     assert 1000 * piece / now == pytest.approx(198e6, rel=0.05)
 
 
+@pytest.mark.parametrize(("step", "hit"), [(-4096, False), (4096, True), (0, True)])
+def test_the_buffer_contains_nothing_before_the_start_of_a_stream(step: int, hit: bool) -> None:
+    """Reads in descending order, one after another, took 44 µs each."""
+    disk, now, waits = _disk(), 0.0, []
+    for index in range(200):
+        done = disk.read(now, _SIZE // 2 + index * step, 4096)
+        waits.append(done - now)
+        now = done
+    assert (statistics.median(waits) < 1e-4) is hit
+    assert (statistics.median(waits) > 1e-3) is not hit
+
+
 def test_a_queue_shortens_seeks_but_not_rotation() -> None:
     requests = _random("read", 3000)
     assert 1.2 < _rate(_disk(), requests, 8) / _rate(_disk(), requests, 1) < 1.6

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,14 @@ class _Write:
 
 @dataclass(frozen=True)
 class _Front:
-    """The position of the look-ahead: the offset of the next byte to read, and when the head reaches it."""
+    """The position of the look-ahead: the offset of the next byte to read, and when the head reaches it.
+
+    `start`: the offset at which the stream began. The buffer contains nothing before it.
+    """
 
     offset: int
     at_s: float
+    start: int
 
 
 class Hdd:
@@ -107,15 +111,15 @@ class Hdd:
     def read(self, now_s: float, offset: int, length: int) -> float:
         """Return the completion time of a read that arrives at `now_s`."""
         self._destage_until(now_s)
-        if self._continues(offset):
-            return self._read_on(now_s, offset + length)
+        if self._continues(now_s, offset):
+            return self._read_on(now_s, offset, offset + length)
         while self._reads and self._reads[0] <= now_s:
             self._reads.popleft()
         begun = max(now_s, self._free_at)
         positioning_s = self._position(self._head, offset, len(self._reads))
         done = begun + positioning_s + self._transfer(offset, length) + self._retries()
         self._head = offset + length
-        self._front = _Front(self._head, done)
+        self._front = _Front(self._head, done, offset)
         self._free_at = done
         self._reads.append(done)
         return done
@@ -176,25 +180,28 @@ class Hdd:
             return self._random.uniform(self._p.retry_least_s, self._p.retry_most_s)
         return 0.0
 
-    def _continues(self, offset: int) -> bool:
+    def _continues(self, now_s: float, offset: int) -> bool:
         """True if a read at this offset continues the stream of earlier reads.
 
-        Its data is then in the buffer, or so close ahead of the head that waiting for it is faster than seeking.
+        Its data is then in the buffer, or so close ahead of the head that waiting for it is faster than seeking. The
+        disk sorts reads that wait in its queue, so the first reads of a stream may arrive out of order.
         """
         if self._front is None:
             return False
-        front = self._front.offset
-        return front - self._p.look_ahead_bytes <= offset <= front + self._p.skip_bytes
+        front, is_waiting = self._front.offset, now_s < self._free_at
+        start = self._front.start - (self._p.skip_bytes if is_waiting else 0)
+        return max(front - self._p.look_ahead_bytes, start) <= offset <= front + self._p.skip_bytes
 
-    def _read_on(self, now_s: float, end: int) -> float:
+    def _read_on(self, now_s: float, offset: int, end: int) -> float:
         """Return the completion time of a read that continues the stream, at the media rate, up to the offset `end`."""
         assert self._front is not None
         rate = self.media_rate(self._front.offset)
-        front = _Front(self._front.offset, max(self._front.at_s, now_s - self._p.look_ahead_bytes / rate))
+        at_s = max(self._front.at_s, now_s - self._p.look_ahead_bytes / rate)
+        front = replace(self._front, at_s=at_s, start=min(self._front.start, offset))
         reached = front.at_s + (end - front.offset) / rate
         if end > front.offset:
             reached += self._retries()
-            front = _Front(end, reached)
+            front = replace(front, offset=end, at_s=reached)
         self._front = front
         self._head = front.offset
         done = max(now_s + self._p.interface_s, reached)
