@@ -210,7 +210,7 @@ RULE = Rule(
     fix="use a size of at least 1 GiB per disk, or a size larger than the buffer that the disk's data sheet specifies",
     sources=(
         "data sheets of hard disks (buffer size)",
-        linux_source("6.12", "block/blk-settings.c", "blk_queue_write_cache"),
+        linux_source("6.12", "include/linux/blkdev.h", "blk_queue_write_cache"),
         "docs/emulated-disks.md",
     ),
     in_job=_in_job,

@@ -45,8 +45,8 @@ RULE = Rule(
     error="Too low for disks that can work in parallel.",
     fix="remove file_append, and remove fallocate=none or set overwrite=1 so that fio lays the file out first",
     sources=(
-        linux_source("6.12", "fs/ext4/file.c", "ext4_dio_write_iter (IOMAP_DIO_FORCE_WAIT for extending writes)"),
-        linux_source("6.12", "fs/xfs/xfs_file.c", "xfs_file_write_checks"),
+        linux_source("6.12", "fs/ext4/file.c", "ext4_dio_write_checks (IOMAP_DIO_FORCE_WAIT)"),
+        linux_source("6.12", "fs/xfs/xfs_file.c", "xfs_file_write_checks (inode_dio_wait)"),
         fio_source("3.42", "filesetup.c", "fallocate_file"),
     ),
     in_job=_in_job,

@@ -135,7 +135,7 @@ RULE = Rule(
     "macOS, where only F_FULLFSYNC flushes",
     sources=(
         "measured case L16",
-        linux_source("5.5", "block/genhd.c", "part_stat_show (the first release with a flush field)"),
+        linux_source("5.5", "block/partition-generic.c", "part_stat_show (the first release with a flush field)"),
         linux_source("6.12", "block/blk-flush.c", "blk_account_io_flush (counts flushes of whole disks only)"),
         fio_source("3.37", "io_u.c", "get_rw_ddir (syncs after reads, up to this release)"),
     ),

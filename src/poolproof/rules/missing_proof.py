@@ -212,7 +212,7 @@ RULE = Rule(
     fix=f"{_BANDWIDTH}, or {_DIRECT}",
     sources=(
         linux_source("6.12", "block/blk-merge.c", "blk_account_io_merge_bio"),
-        linux_source("5.5", "block/genhd.c", "part_stat_show (the first release with a flush field)"),
+        linux_source("5.5", "block/partition-generic.c", "part_stat_show (the first release with a flush field)"),
         zfs_source("2.1.11", "module/zfs/vdev_queue.c", "vdev_queue_aggregate"),
     ),
     in_result=_in_result,

@@ -57,7 +57,7 @@ RULE = Rule(
     fix="make the file twice the size of the RAM, and use a file system that honours direct=1 (not ZFS before 2.3)",
     sources=(
         fio_source("3.42", "stat.c", "update_rusage_stat (ru_nvcsw + ru_nivcsw)"),
-        linux_source("6.12", "block/fops.c", "__blkdev_direct_IO_simple (blk_io_schedule)"),
+        linux_source("6.12", "block/fops.c", "__blkdev_direct_IO (blk_io_schedule)"),
         linux_source("6.12", "mm/filemap.c", "folio_wait_bit_common (io_schedule)"),
     ),
     in_result=each_job(_in_reported_job),

@@ -36,7 +36,7 @@ RULE = Rule(
     "recreate the file",
     sources=(
         "Amazon EBS User Guide, Initialize Amazon EBS volumes",
-        linux_source("6.12", "drivers/nvme/host/sysfs.c", "model_show"),
+        linux_source("6.12", "drivers/nvme/host/sysfs.c", "nvme_show_str_function(model)"),
         fio_source("3.42", "filesetup.c", "extend_file (writes a new file of a reading job)"),
     ),
     in_job=_in_job,

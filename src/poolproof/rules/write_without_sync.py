@@ -103,7 +103,7 @@ RULE = Rule(
     sources=(
         "measured cases L05, L06",
         fio_source("3.42", "backend.c", "do_io (end_fsync, fsync_on_close)"),
-        linux_source("6.12", "fs/sync.c", "ksys_sync_file_range (`does not flush disk caches`)"),
+        linux_source("6.12", "fs/sync.c", "ksys_sync_file_range (`disk caches are not flushed by this call`)"),
         linux_source("6.12", "mm/page-writeback.c", "balance_dirty_pages"),
         linux_source("6.12", "fs/nfs/file.c", "nfs_file_flush (dd on NFS versions 2 and 3)"),
         linux_source("6.12", "fs/nfs/nfs4file.c", "nfs4_file_flush (may not wait with a delegation)"),

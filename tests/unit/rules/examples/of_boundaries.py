@@ -114,6 +114,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "notes",
             lint_of("rw=randwrite bs=4k size=1g direct=1", replace(BTRFS, kernel=(6, 14))),
         ),
+        Example(
+            lint_of("rw=randwrite bs=4k size=1g direct=1", replace(BTRFS, kernel=(6, 12))),  # 6.12.77 has the change
+            "notes",
+            lint_of("rw=randwrite bs=4k size=1g direct=1", replace(BTRFS, kernel=(6, 11))),
+        ),
     ),
     "btrfs-nodatacow": (
         Example(
