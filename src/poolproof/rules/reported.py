@@ -83,10 +83,24 @@ def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
 
 def parts_of(job: PartOutcome) -> Iterator[ReportedDirection]:
     """Yield the reads and the writes of a job, except those that moved no data."""
-    if job.read is not None and _moved(job.read):
-        yield ReportedDirection(job, "read", job.read)
-    if job.write is not None and _moved(job.write):
-        yield ReportedDirection(job, "write", job.write)
+    if job.read is not None and _moved(read := _without_errors(job, job.read)):
+        yield ReportedDirection(job, "read", read)
+    if job.write is not None and _moved(write := _without_errors(job, job.write)):
+        yield ReportedDirection(job, "write", write)
+
+
+def _without_errors(job: PartOutcome, figures: Direction) -> Direction:
+    """Return the figures of a job that failed without the I/Os that failed, or with an unknown number of I/Os.
+
+    fio counts an I/O when it issues it (td_io_queue() in ioengines.c, fio 3.33 and 3.42), but it adds its bytes and its
+    latency only if the I/O succeeds (io_completed() in io_u.c). If all I/Os failed, nothing was moved.
+    """
+    if not job.error or figures.ios is None:
+        return figures
+    if figures.io_bytes == 0:
+        return Direction(io_bytes=0, ios=0, runtime_ms=figures.runtime_ms)
+    timed = figures.clat or figures.lat
+    return replace(figures, ios=timed.samples if timed else None)
 
 
 def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Check:
