@@ -38,6 +38,8 @@ _REPR_TOKEN = re.compile(r"""("(?:[^"\\]|\\.){0,999}")|'((?:[^'\\]|\\.){0,999})'
 _REPR_OPEN = re.compile(r"[{,:\[] ?'\w[\w .%>=-]{0,40}$")
 _REPR_REST = re.compile(r"^[\w .%>=-]{0,40}'(?: ?[:,}\]]|$)")
 _REPR_WORDS = {"None": "null", "True": "true", "False": "false"}
+_JOBS = re.compile(r'\s*+"jobs"\s?:\s?\[\s*+$')
+_TIME = re.compile(r'\s*+"time(?:stamp(?:_ms)?)?"\s?:')
 _START = '{"fio version" : "", "jobs" : [ '
 LARGEST_PLAIN_TEXT_BYTES = 2 << 20
 """The maximum size of text outside fio's JSON documents: searching it for results takes seconds per MiB."""
@@ -171,7 +173,9 @@ def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
             continue
         before = numbered[at - 1] if at and _JOB_NAME.match(line) else None
         if before is not None and before[1].strip() == "{":
-            return [*numbered[: at - 1], (before[0], _START + before[1].strip()), *numbered[at:]]
+            above = [text for _, text in numbered[: at - 1]]
+            below = numbered[at:] if _has_no_global_options(above) else _with_cut_options(numbered[at:])
+            return [*numbered[: at - 1], (before[0], _START + before[1].strip()), *below]
         if inside := _INSIDE.search(line):
             return [
                 *numbered[:at],
@@ -186,6 +190,17 @@ def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
             start = f'{_START}{{"jobname" : "", ' + ('"cut options" : {' if first < at else "")
             return [*numbered[:first], (number, f"{start}{text.strip()}"), *numbered[first + 1 :]]
     return numbered
+
+
+def _has_no_global_options(above: Sequence[str]) -> bool:
+    """True if the lines above the first job show that fio printed no global options there."""
+    shown = [line for line in above if line.strip()]
+    return len(shown) > 1 and _JOBS.match(shown[-1]) is not None and _TIME.match(shown[-2]) is not None
+
+
+def _with_cut_options(numbered: Iterable[Line]) -> list[Line]:
+    """Return the lines with another name for `job options`, which are incomplete without the global options."""
+    return [(number, line.replace('"job options"', '"cut options"')) for number, line in numbered]
 
 
 def _terse(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]:

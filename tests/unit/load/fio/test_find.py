@@ -119,6 +119,46 @@ def test_cut_off_json_has_the_values_before_the_cut(share: float) -> None:
     assert write is None or (write.io_bytes, write.ios) == (2095300, 911)
 
 
+_TWO_LEVELS = """\
+{
+  "fio version" : "fio-3.12",
+  "time" : "Sat Oct  5 13:17:54 2019",
+  "global options" : {
+    "direct" : "1",
+    "rw" : "randread",
+    "iodepth" : "16"
+  },
+  "jobs" : [
+    {
+      "jobname" : "vol0",
+      "job options" : {
+        "filename" : "/data/p3"
+      },
+      "read" : {
+        "io_bytes" : 2153283584,
+        "bw" : 7228,
+        "iops" : 225.893944,
+        "runtime" : 290902,
+"""
+_ONE_LEVEL = _TWO_LEVELS.replace(_TWO_LEVELS[_TWO_LEVELS.index('  "global') : _TWO_LEVELS.index('  "jobs"')], "")
+
+
+@pytest.mark.parametrize("first", ['"direct"', '"iodepth"', '"jobs"', "{\n      " + '"jobname"'])
+def test_options_are_incomplete_if_the_global_options_were_cut_off(first: str) -> None:
+    (result,) = find_results(_TWO_LEVELS[_TWO_LEVELS.index(first) :])
+    assert result.made is None
+    assert result.result.parts[0].name == "vol0"
+    assert result.result.parts[0].directions["read"].iops == 225.893944
+
+
+def test_options_are_complete_if_the_text_shows_that_there_are_no_global_options() -> None:
+    (result,) = find_results(_ONE_LEVEL[_ONE_LEVEL.index('"time"') :])
+    assert result.made is not None
+    assert result.made.jobs[0].options == {"filename": "/data/p3"}
+    (result,) = find_results(_ONE_LEVEL[_ONE_LEVEL.index('"jobs"') :])
+    assert result.made is None
+
+
 def test_minified_json_is_found() -> None:
     (result,) = find_results(json.dumps(json.loads(ETCD)))
     assert result.result.parts[0].syncs == 911
