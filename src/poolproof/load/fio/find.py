@@ -38,8 +38,8 @@ _REPR_TOKEN = re.compile(r"""("(?:[^"\\]|\\.){0,999}")|'((?:[^'\\]|\\.){0,999})'
 _REPR_OPEN = re.compile(r"[{,:\[] ?'\w[\w .%>=-]{0,40}$")
 _REPR_REST = re.compile(r"^[\w .%>=-]{0,40}'(?: ?[:,}\]]|$)")
 _REPR_WORDS = {"None": "null", "True": "true", "False": "false"}
-_JOBS = re.compile(r'\s*+"jobs"\s?:\s?\[\s*+$')
-_TIME = re.compile(r'\s*+"time(?:stamp(?:_ms)?)?"\s?:')
+_JOBS = re.compile(r'^\s*+"jobs"\s?:\s?\[\s*+$')
+_TIME = re.compile(r'^\s*+"time(?:stamp(?:_ms)?)?"\s?:')
 _START = '{"fio version" : "", "jobs" : [ '
 LARGEST_PLAIN_TEXT_BYTES = 2 << 20
 """The maximum size of text outside fio's JSON documents: searching it for results takes seconds per MiB."""
