@@ -19,7 +19,8 @@ _PERCENTILES = re.compile(r"FIO Benchmark Latency P\d")  # tables of percentiles
 _SIZE = re.compile(r"^[\s#]*(?:Size|SIZE):\s*(?P<size>\d{1,9}(?:\.\d+)?[KMGTkmgt]i?)B?\s*$")
 _SECTION = re.compile(r"^[\s#]*(?P<kind>IOPS|Bandwidth in KiB/sec|Latency in ns)(?: in ops)?(?: \(Read/Write\))?\s*$")
 _ROW = re.compile(r"^[\s#]*(?P<order>Random|Sequential):\s*(?P<values>\d.*)$")
-_PAIR = re.compile(r"(?<![\d,.])(?P<read>\d[\d,.]{0,30}) / (?P<write>\d[\d,.]{0,30}+)(?![\d,.%])")
+_NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,6}+|\d{1,20}+(?:\.\d{1,9}+)?)(?![\d,.])"  # not `5,95`, whose digits were cut off
+_PAIR = re.compile(rf"(?<![\d,.])(?P<read>{_NUMBER}) / (?P<write>{_NUMBER})(?!%)")
 _SINGLE_ROW = re.compile(
     r"^[\s#]*(?P<order>Random|Sequential) R?(?P<side>read|write):\s*(?P<values>\d.*)$", re.IGNORECASE
 )
