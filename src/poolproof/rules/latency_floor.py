@@ -15,10 +15,12 @@ from poolproof.rules.proof import (
 )
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import ReportedDirection, each_job, each_part, each_sync_has_data
-from poolproof.rules.service_time import latency_text, submission_ns
+from poolproof.rules.service_time import interval_ns, latency_text, submission_ns
 
 _FLOOR_NS = 5000.0
 _IMPOSSIBLE_NS = 3000.0  # the fastest drives (Optane, polled) answer in about 4 µs
+_SYNC_NS = 50_000.0  # a sync that writes to flash takes at least this long
+_IN_WRITES = 0.2
 _COVERED = ". fio's disk statistics cover all bytes, so this does not affect the bandwidth"
 _SYNCS = "use fdatasync=1 and fio's sync percentiles to measure the latency of commits"
 
@@ -108,13 +110,23 @@ def _effect(case: Case, part: ReportedDirection) -> Effect:
     if flow is not None and flow.in_order:
         return "notes"
     if job is None:
-        return "suspects"
+        return "notes" if part.kind == "write" and _spends_time_elsewhere(part) else "suspects"
     waits_for_disk = goes_past_ram(job, case.target) is not False or job.direct
     if part.kind == "write" and "direct" in (case.quoted or UNQUOTED).assumed:
         return "suspects"  # the writes may be buffered
     # The median is that of random I/Os only if most I/Os are random.
     waits_anyway = job.writes_are_synchronous if part.kind == "write" else job.is_random and job.random_share > 0.5
     return "refutes" if waits_for_disk or waits_anyway else "notes"
+
+
+def _spends_time_elsewhere(part: ReportedDirection) -> bool:
+    """True if writes were in flight for less than 20% of the time, and at least 50 µs passed between two writes.
+
+    fio does not count the time of syncs as a part of the latency of writes.
+    """
+    each, latency = interval_ns(part, None), part.figures.lat or part.completion
+    mean_ns = latency.mean_ns if latency else None
+    return each is not None and mean_ns is not None and each >= _SYNC_NS and mean_ns < _IN_WRITES * each
 
 
 def _on_memory(case: Case, result: PartOutcome) -> bool:
@@ -151,9 +163,11 @@ RULE = Rule(
         "In a result: half of the I/Os, or half of the syncs of buffered data, took less than 3 µs. With a median "
         "between 3 and 5 µs, the result is suspect. If there are no percentiles, a mean below 3 µs counts as such a "
         "median. Buffered writes are normally this fast, and so are buffered sequential reads, because of readahead. "
-        "For such I/O, the finding is a note, and the byte accounting decides. If fio's disk statistics cover all "
-        "bytes, the finding applies only to latencies, and for sequential reads also to the IOPS, because readahead "
-        "serves many reads with one request. Persistent memory is excluded. Syncs that may have nothing to write are "
+        "For such I/O, the finding is a note, and the byte accounting decides. The same applies to writes of an "
+        "unknown job that were in flight for less than 20% of the time, at intervals of at least 50 µs: the rest may "
+        "be syncs. If fio's disk statistics cover all bytes, the finding applies only to latencies, and for sequential "
+        "reads also to the IOPS, because readahead serves many reads with one request. Persistent memory is excluded. "
+        "Syncs that may have nothing to write are "
         "excluded too: syncs after synchronous writes and, before fio 3.38, syncs of mixed jobs and of jobs with "
         "several I/Os in flight."
     ),

@@ -458,3 +458,23 @@ def test_the_files_of_elbencho_depend_on_its_hosts() -> None:
 )  # fmt: skip
 def test_a_number_at_the_end_of_a_text_may_lack_digits(text: str, kept: list[Value]) -> None:
     assert _values(text) == [(name, iops, rate and pytest.approx(rate)) for name, iops, rate in kept]
+
+
+@pytest.mark.parametrize(
+    ("iops", "mean_ns", "is_suspect"),
+    [(2000, 4731, False), (19000, 4731, False), (21000, 4731, True), (16000, 12400, False), (16000, 12600, True)],
+)
+def test_writes_of_an_unknown_job_may_be_fast_if_the_rest_of_the_time_may_be_syncs(
+    iops: int, mean_ns: int, *, is_suspect: bool
+) -> None:
+    text = (
+        f"mytest: (groupid=0, jobs=1): err= 0: pid=379504: Mon Jul  3 22:30:33 2023\n"
+        f"  write: IOPS={iops}, BW={iops * 4}KiB/s ({iops * 4096 / 1e3:.0f}kB/s)({iops * 4}KiB/1000msec)\n"
+        "    clat (nsec): min=1051, max=57976, avg=4462.14, stdev=2609.65\n"
+        f"     lat (nsec): min=1079, max=58476, avg={mean_ns}.86, stdev=2657.41\n"
+        "    clat percentiles (nsec):\n"
+        "     |  1.00th=[1158], 20.00th=[1209], 50.00th=[4008], 99.00th=[23168]\n"
+    )
+    (audited,) = audit_text("x", text, Context())
+    suspects = {finding.rule for finding in audited.findings if finding.effect == "suspects"}
+    assert ("latency-floor" in suspects) is is_suspect

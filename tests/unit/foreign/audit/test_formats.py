@@ -604,7 +604,9 @@ def test_the_path_or_a_sentence_names_a_ram_disk(said: str, path: str, block: st
 
 @pytest.mark.parametrize(("value", "is_known"), [("5,955,466", True), ("5,95", False), ("5,955,4", False)])
 def test_a_value_of_kbench_whose_last_digits_were_cut_off_is_left_out(value: str, *, is_known: bool) -> None:
-    text = f"Latency in ns (Read/Write)\n        Random:         160,387 / 65,962\n    Sequential:      113,135 / {value}"
+    text = (
+        f"Latency in ns (Read/Write)\n        Random:         160,387 / 65,962\n    Sequential:      113,135 / {value}"
+    )
     rows = [each.figures.directions for each in audit_text("x", text, Context())]
     means = [found["write"].lat.mean_ns for found in rows if found["write"].lat is not None]
     assert means == ([65962.0, 5955466.0] if is_known else [65962.0])
