@@ -38,6 +38,7 @@ _REPR_TOKEN = re.compile(r"""("(?:[^"\\]|\\.){0,999}")|'((?:[^'\\]|\\.){0,999})'
 _REPR_OPEN = re.compile(r"[{,:\[] ?'\w[\w .%>=-]{0,40}$")
 _REPR_REST = re.compile(r"^[\w .%>=-]{0,40}'(?: ?[:,}\]]|$)")
 _REPR_WORDS = {"None": "null", "True": "true", "False": "false"}
+_VERSION = re.compile(r'^\s*+"fio version"\s?:')
 _JOBS = re.compile(r'^\s*+"jobs"\s?:\s?\[\s*+$')
 _TIME = re.compile(r'^\s*+"time(?:stamp(?:_ms)?)?"\s?:')
 _START = '{"fio version" : "", "jobs" : [ '
@@ -167,7 +168,7 @@ def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
     direction.
     """
     if any('"fio version"' in line for _, line in numbered):
-        return numbered
+        return _with_brace(numbered)
     for at, (number, line) in enumerate(numbered):
         if '"' not in line:
             continue
@@ -189,6 +190,16 @@ def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
             number, text = numbered[first]
             start = f'{_START}{{"jobname" : "", ' + ('"cut options" : {' if first < at else "")
             return [*numbered[:first], (number, f"{start}{text.strip()}"), *numbered[first + 1 :]]
+    return numbered
+
+
+def _with_brace(numbered: Sequence[Line]) -> Sequence[Line]:
+    """Return the lines, with a brace before fio's version if the first line of a document is missing."""
+    before = ""
+    for at, (number, line) in enumerate(numbered):
+        if _VERSION.match(line) and not before.endswith("{"):
+            return [*numbered[:at], (number, f"{{{line.strip()}"), *numbered[at + 1 :]]
+        before = line.strip() or before
     return numbered
 
 

@@ -151,6 +151,13 @@ def test_options_are_incomplete_if_the_global_options_were_cut_off(first: str) -
     assert result.result.parts[0].directions["read"].iops == 225.893944
 
 
+def test_a_document_without_its_first_brace_is_read_with_its_options() -> None:
+    (result,) = find_results("The result:\n\n" + _TWO_LEVELS.removeprefix("{\n"))
+    assert result.line == 3
+    assert result.made is not None
+    assert result.made.jobs[0].options == {"direct": "1", "rw": "randread", "iodepth": "16", "filename": "/data/p3"}
+
+
 def test_options_are_complete_if_the_text_shows_that_there_are_no_global_options() -> None:
     (result,) = find_results(_ONE_LEVEL[_ONE_LEVEL.index('"time"') :])
     assert result.made is not None
