@@ -16,7 +16,12 @@ _BORDERS = {
 
 
 def with_ascii_borders(line: str) -> str:
-    """Return a line in which `|`, `-` and `+` replace the characters that draw boxes."""
+    """Return a line in which `|`, `-` and `+` replace the characters that draw boxes.
+
+    The `+` before a row or a blank line that a diff adds is removed.
+    """
+    if line.startswith("+") and line[1:].lstrip()[:1] in ("", "|"):
+        line = line[1:]
     return line if line.isascii() else line.translate(_BORDERS)
 
 

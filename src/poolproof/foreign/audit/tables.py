@@ -20,6 +20,7 @@ from poolproof.foreign.audit.table_columns import column_of
 from poolproof.foreign.audit.table_context import TextJobs, row_direction
 from poolproof.foreign.audit.table_grid import find_grid, is_grid_rule
 from poolproof.foreign.audit.table_groups import grouped_header, tests_above_metrics
+from poolproof.foreign.audit.table_halved_rows import with_halved_rows
 from poolproof.foreign.audit.table_latencies import IN_TEXT, timed
 from poolproof.foreign.audit.table_layout import cells_of, is_rule, separator_of, with_ascii_borders, without_marks
 from poolproof.foreign.audit.table_lines import with_joined_cells
@@ -70,7 +71,7 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
     """
     inside = {number for first, last in taken for number in range(first, last + 1)}
     numbered = [(at, with_ascii_borders(line)) for at, line in plain_lines(text) if at not in inside]
-    numbered = with_stacked_rows(with_joined_cells(numbered) if "|" in text else numbered)
+    numbered = with_stacked_rows(with_halved_rows(with_joined_cells(numbered)) if "|" in text else numbered)
     jobs = TextJobs(text)
     found: list[FoundResult] = []
     rows: set[int] = set()

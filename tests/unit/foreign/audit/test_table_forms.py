@@ -326,3 +326,40 @@ def test_a_table_of_iometer_names_its_tests_and_both_its_units() -> None:
     assert found.figures.directions["mixed"].iops == 120400.25
     assert found.figures.directions["mixed"].bandwidth_bytes == pytest.approx(493.159e6)
     assert not audit_text("post", table.replace("Access Specification Name", "Specification"), Context())
+
+
+_BOTH_IN_EACH_CELL = """\
+| `dm_crypt`                        | Sequential            | Random                |
+| --------------------------------: | :-------------------: | :-------------------: |
+| IOPS (Read/Write)                 | 332,107 / 226,378     | 332,758 / 61,755      |
+| Bandwidth in KiB/sec (Read/Write) | 4,866,733 / 1,878,130 | 4,838,664 / 1,947,787 |
+| Latency in ns (Read/Write)        | 169,440 / 270,217     | 169,967 / 271,265     |
+"""
+
+
+@pytest.mark.parametrize("mark", ["", "+"])
+def test_a_row_of_a_table_may_have_the_values_of_reads_and_of_writes_in_each_cell(mark: str) -> None:
+    text = "".join(f"{mark}{line}\n" for line in _BOTH_IN_EACH_CELL.splitlines())
+    found = [
+        (each.line, direction, values.iops, values.bandwidth_bytes)
+        for each in audit_text("post", text, Context())
+        for direction, values in each.figures.directions.items()
+    ]
+    assert found == [
+        (3, "read", 332107.0, 4866733 * KIB),
+        (3, "read", 332758.0, 4838664 * KIB),
+        (3, "write", 226378.0, 1878130 * KIB),
+        (3, "write", 61755.0, 1947787 * KIB),
+    ]
+
+
+def test_the_rows_of_another_table_above_a_blank_line_that_a_diff_adds_are_apart() -> None:
+    above = "| ---: | :---: | :---: |\n| IOPS (Read/Write) | 240,125 / 235,990 | 239,201 / 236,695 |\n\n"
+    text = "".join(f"+{line}\n" for line in (above + _BOTH_IN_EACH_CELL).splitlines())
+    assert [each.line for each in audit_text("post", text, Context())] == [6, 6, 6, 6]
+
+
+@pytest.mark.parametrize("cell", ["332,107", "332,107 / n/a", "1 / 2 / 3"])
+def test_a_row_of_both_directions_is_not_split_if_a_cell_has_no_pair(cell: str) -> None:
+    found = audit_text("post", _BOTH_IN_EACH_CELL.replace("332,107 / 226,378", cell), Context())
+    assert [each.line for each in found] == [4, 4, 4, 4]
