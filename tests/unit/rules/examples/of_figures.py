@@ -61,6 +61,12 @@ def _in_ratio(*options: str) -> Case:
     return Case(jobs(*(f"{_RANDOM_READ} {each}" for each in options)), Outcome("fio-3.33", parts), target=EXT4)
 
 
+def _trimmed(options: str, version: str) -> Case:
+    """Return the case of a job that trims and writes, and its result from a given release of fio."""
+    run = uncounted(f"rw=randtrimwrite bs=4k size=1g {options}", write=direction(10_000 * 4096, 10.0))
+    return replace(run, outcome=replace(run.outcome or Outcome("", ()), version=version))
+
+
 def _spun(version: str) -> Case:
     """Return the case of a job with thinktime_spin, and its result from a given release of fio."""
     run = uncounted(f"{_RANDOM_READ} thinktime=1000 thinktime_spin=500", read=direction(10_000 * 4096, 10.0))
@@ -291,6 +297,12 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of(f"{_RANDOM_READ} thinktime=1000 thinktime_spin=0"),
         ),
         Example(_spun("fio-3.35"), "notes", _spun("fio-3.36")),
+    ),
+    "trim-not-direct": (
+        Example(lint_of("rw=trimwrite size=1g direct=1"), "notes", lint_of("rw=trimwrite size=1g")),
+        Example(_trimmed("direct=1", "fio-3.33"), "suspects", _trimmed("direct=1", "fio-3.34")),
+        Example(_trimmed("sync=dsync", "fio-3.33"), "suspects", _trimmed("sync=dsync", "fio-3.34")),
+        Example(_trimmed("fdatasync=1", "fio-3.37"), "suspects", _trimmed("fdatasync=1", "fio-3.38")),
     ),
     "write-hint": (
         Example(lint_of(_HINTED), "notes", lint_of(_DIRECT_WRITE)),
