@@ -1,6 +1,7 @@
 """Collect the facts about a layout that the rules need, from the hosts on which it is mounted."""
 
 import re
+from collections.abc import Iterator
 
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.model import Target
@@ -25,19 +26,18 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
     mount = None if volume.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), volume.path)
     mount = mount or _BARE
     compression, ceiling = compression_of(mount), _ceiling(host, leaves)
-    in_ram = [leaf for leaf in leaves if _is_file_in_ram(host, leaf)]
+    cached = [leaf for leaf in leaves if _has_cached_file(host, leaf)]
+    volatile = [leaf for leaf in leaves if _is_file_in_ram(host, leaf)]
     return Target(
         file_system=mount.file_system,
         ram_bytes=machine.ram_bytes,
         volatile=mount.file_system in _IN_RAM
         or _writes_to_ram(host, mount)
         or any(leaf.path.startswith(("/dev/zram", "/dev/ram")) for leaf in leaves)
-        or (bool(leaves) and all(leaf in in_ram for leaf in leaves)),
+        or (bool(leaves) and all(leaf in volatile for leaf in leaves)),
         compression=compression,
         record_bytes=compressed_unit_bytes(mount.file_system) if compression else None,
-        loop_without_direct=tuple(
-            leaf.path for leaf in leaves if leaf in in_ram or _queue(host, leaf, "loop/dio") == "0"
-        ),
+        loop_without_direct=tuple(leaf.path for leaf in leaves if leaf in cached),
         kernel=_version(machine.kernel),
         rotational=_of_all(host, leaves, "queue/rotational", "1"),
         disks=_countable_disks(leaves, machine),
@@ -73,15 +73,33 @@ def _writes_to_ram(host: Host, mount: Mount) -> bool:
 
 def _is_file_in_ram(host: Host, leaf: Leaf) -> bool:
     """True if the leaf device is a loop device whose file is in RAM, directly or through other loop devices."""
+    return any(mount.file_system in _IN_RAM for mount, _ in _files_below(host, leaf))
+
+
+def _has_cached_file(host: Host, leaf: Leaf) -> bool:
+    """True if the leaf device's file is in RAM, or if a loop device uses the page cache of its file.
+
+    The leaf device is checked, and also the loop devices with the file systems that store its file.
+    """
+    is_cached = any(mount.file_system in _IN_RAM or dio == "0" for mount, dio in _files_below(host, leaf))
+    return is_cached or _queue(host, leaf, "loop/dio") == "0"
+
+
+def _files_below(host: Host, leaf: Leaf) -> Iterator[tuple[Mount, str]]:
+    """Yield the mount that stores the leaf device's file, and further ones if this mount is on a loop device.
+
+    With each mount, `loop/dio` of the loop device below it is yielded, or an empty string if it is not on one.
+    """
     its_host, file = _host_of(host, leaf), _queue(host, leaf, "loop/backing_file")
     mounts = parse_mountinfo(its_host.read("/proc/self/mountinfo")) if file else ()
     for _ in range(_MOST_LOOPS):
         mount = mount_of(mounts, file) if file else None
-        if mount is None or mount.file_system in _IN_RAM:
-            return mount is not None
+        if mount is None:
+            return
         below = next(map(whole_disk, mounted_device(its_host, mount.number)), "")
-        file = text_of(its_host, f"/sys/class/block/{below}/loop/backing_file").strip() if below else ""
-    return False
+        loop = f"/sys/class/block/{below}/loop"
+        yield mount, text_of(its_host, f"{loop}/dio").strip() if below else ""
+        file = text_of(its_host, f"{loop}/backing_file").strip() if below else ""
 
 
 def _host_of(host: Host, leaf: Leaf) -> Host:

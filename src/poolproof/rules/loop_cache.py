@@ -11,16 +11,21 @@ from poolproof.rules.tolerances import READ, WRITTEN, percent
 _SOME = 0.05
 
 
-def _flows_below(case: Case) -> Iterator[tuple[str, str, Flow]]:
+def _flows_below(case: Case, *, skip_loops: bool = False) -> Iterator[tuple[str, str, Flow]]:
     """Compare the bytes that loop devices moved with the bytes that the disk below them moved.
 
     Yields a `Flow` for the reads and one for the writes of each disk that stores backing files. Each comes with two
     phrases that name its two sides, e.g. "loop0 read" and "sda, the disk below, read". Loop devices on the same disk
     are added up, because the disk's counters cover all of them. Reads or writes are left out if the loop devices moved
     at most 5% of fio's bytes. Reads are also left out if RAM is part of the measurement.
+
+    `skip_loops`: leave out disks that are loop devices, because their own backing file may be in the page cache.
     """
     found = account(case)
-    for disk in sorted({leaf.below_device for leaf in case.leaves if leaf.below_device}) if found else ():
+    disks = sorted({leaf.below_device for leaf in case.leaves if leaf.below_device})
+    for disk in disks if found else ():
+        if skip_loops and disk.startswith("loop"):
+            continue
         above = [leaf for leaf in case.leaves if leaf.below_device == disk]
         names, below = ", ".join(leaf.device for leaf in above), f"{disk}, the disk below,"
         read = sum(leaf.read_bytes for leaf in above)
@@ -78,7 +83,7 @@ def _hidden(case: Case, cached: str) -> Findings:
     The byte accounting of the leaf devices cannot show it either, because the loop devices are the leaf devices, and
     the cache is below them.
     """
-    flows = list(_flows_below(case))
+    flows = list(_flows_below(case, skip_loops=True))
     for above, below, flow in flows:
         if flow.ratio > 1.15:
             yield suspects(

@@ -151,6 +151,21 @@ def test_an_overlay_writes_to_its_upper_directory(upper: str, volatile: bool) ->
     assert target_of(host, Volume("/srv/o/data", False, ()), (), machine).volatile is volatile
 
 
+@pytest.mark.parametrize(("below", "cached"), [("0", ("/dev/loop0",)), ("1", ())])
+def test_a_loop_device_below_another_one_may_use_the_page_cache(below: str, cached: tuple[str, ...]) -> None:
+    """67,758 reads/s came from the page cache of the lower loop device's file and were `sound`."""
+    facts = {
+        "/proc/self/mountinfo": f"{_MOUNTS}42 1 7:9 / /mnt rw - ext4 /dev/loop9 rw\n",
+        "/sys/dev/block/7:9/uevent": "DEVNAME=loop9\n",
+        "/sys/class/block/loop0/loop/dio": "1\n",
+        "/sys/class/block/loop0/loop/backing_file": "/mnt/disk.img\n",
+        "/sys/class/block/loop9/loop/dio": f"{below}\n",
+        "/sys/class/block/loop9/loop/backing_file": "/srv/below.img\n",
+    }
+    found = target(leaf("loop0"), files=facts)
+    assert (found.volatile, found.loop_without_direct) == (False, cached)
+
+
 @pytest.mark.parametrize(
     ("files", "volatile", "cached"),
     [

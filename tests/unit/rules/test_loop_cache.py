@@ -73,3 +73,15 @@ def test_an_account_that_contradicts_its_disks_is_judged_without_an_error() -> N
     forged = replace(case.evidence.account, leaf_read_bytes=0)
     found = judge(replace(case, evidence=replace(case.evidence, account=forged)), "iops").findings
     assert "loop-cache" in {each.rule for each in found if each.effect == "refutes"}
+
+
+@pytest.mark.parametrize(("disk", "effects"), [("loop4", ["suspects"]), ("vda", [])])
+def test_a_loop_device_below_is_no_disk_that_could_show_cache_hits(disk: str, effects: list[str]) -> None:
+    """Both loop devices read the same bytes, but the file of the lower one was in the page cache."""
+    moved = 10 * MIB
+    counted = {"read_bytes": moved, "read_ios": moved // 4096, "below_device": disk, "below_read_bytes": moved}
+    found = Evidence(account((moved, moved)), (leaf("loop5", **counted),))
+    target = Target("ext4", ram_bytes=8 * 1024 * MIB, loop_without_direct=("/dev/loop5",))
+    case = Case(jobs("rw=randread bs=4k size=64m direct=1"), said(read=direction(moved)), found, target)
+    causes = [each for each in judge(case, "iops").findings if each.rule == "loop-cache" and each.effect != "notes"]
+    assert [each.effect for each in causes] == effects
