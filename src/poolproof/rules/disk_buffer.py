@@ -89,7 +89,7 @@ def _without_rotation(case: Case) -> Finding | None:
 
 
 def _read_in_order_again(case: Case) -> Finding | None:
-    """Return a finding if direct sequential reads repeat a small area.
+    """Return a finding if direct sequential reads repeat a small area, or if clones read the same bytes.
 
     Their rate and latencies do not show it, because a disk reads ahead of sequential reads anyway.
     """
@@ -97,6 +97,14 @@ def _read_in_order_again(case: Case) -> Finding | None:
     if target is None or not target.rotational or not target.disks or not case.cold:
         return None
     reading = [part for part in parts(case.outcome) if part.kind == "read" and _is_in_order(case, part)]
+    if sharing := [job for part in reading if (job := case.job_named(part.job.name)) and job.shares_one_file]:
+        return suspects(
+            f"{format_number_of(sharing[0].clones, 'clone')} read the same bytes in order: a disk reads them from the "
+            "medium only once, and its buffer can serve the other clones",
+            weight=84,
+            metrics=OF_READS,
+            fix="let each clone read its own file (without filename), or set size and offset_increment",
+        )
     areas = [area for part in reading if (area := repeated_bytes(case, part)) is not None]
     if areas and sum(areas) <= _SURELY * target.disks:
         return suspects(
@@ -200,8 +208,8 @@ RULE = Rule(
         "than 16 MiB. Of a larger file, the I/Os may repeat such an area (zonerange, random_distribution). Or more "
         "than a quarter of at least 50 reads that are random, or that each start before the previous one, took less "
         "than 0.5 ms, although a turning disk needs several milliseconds on average. Or direct sequential reads repeat "
-        "at most 16 MiB per rotational disk. If the kind of disk is unknown: direct reads that cover at most "
-        "16 MiB and read this area at least 20 times, as `hdparm -T --direct` does."
+        "at most 16 MiB per rotational disk, or clones read the same bytes in order. If the kind of disk is unknown: "
+        "direct reads that cover at most 16 MiB and read this area at least 20 times, as `hdparm -T --direct` does."
     ),
     error=(
         "Too high. Measured on an emulated hard disk: 3,822 random reads/s in a file of 2 MiB, but only 130/s in a "

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case, Effect
-from poolproof.rules.path import writes_go_past_ram
+from poolproof.rules.path import is_uncached_when_closed, may_end_in_ram, writes_go_past_ram
 from poolproof.rules.reported import Kind, parts, remembered
 from poolproof.rules.stored_share import least_stored_share, stored_share, written_share
 from poolproof.rules.tolerances import IN_DRAIN, READ, REFUTED, WRITTEN, WRITTEN_IN_TIME
@@ -243,6 +243,15 @@ def late_writes(case: Case) -> Flow | None:
     return deferred if deferred is not None and not deferred.in_order else None
 
 
+def writes_when_closed(case: Case) -> bool:
+    """True if the kernel may have written much of the data only when fio closed a block device.
+
+    fio has then stopped its clock, but the counters include these writes, because they are read after fio has ended.
+    """
+    writers = [job for job in case.jobs if job.writes and is_uncached_when_closed(job, case.target)]
+    return any(may_end_in_ram(job, case.target) for job in writers) and not ends_durable(case)
+
+
 def commits_each_write(case: Case) -> bool:
     """True if every write is durable when it completes, or is synced before its clone starts the next one.
 
@@ -328,5 +337,7 @@ def bytes_prove(case: Case, kind: Kind | None = None, *, of_commits: bool = Fals
         return False
     read = (cold_reads(case),) if kind != "write" else ()
     drained = () if of_commits and commits_each_write(case) else (writes(case),)
+    if kind != "read" and writes_when_closed(case):
+        return False
     wrote = (*drained, writes_at_end(case), deferred_writes(case)) if kind != "read" else ()
     return all(flow.in_order for flow in (*read, *wrote) if flow)

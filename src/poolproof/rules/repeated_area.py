@@ -9,17 +9,12 @@ from poolproof.rules.tolerances import WRITTEN
 
 
 def repeated_bytes(case: Case, part: ReportedDirection) -> float | None:
-    """Return the size in bytes of the area that a part repeats, or None if it repeats few of its blocks.
-
-    Sequential clones that read the same bytes of a file count too: a disk reads the bytes once for all of them.
-    """
+    """Return the size in bytes of the area that a part repeats, or None if it repeats few of its blocks."""
     job, ios = case.job_named(part.job.name), part.figures.ios or 0
     if job is None or not ios:
         return None
     each = ios / part.job.clones
     different = each * different_share(job, each) * _advance(job)
-    if not job.is_random and job.shares_one_file:
-        return different * job.block_bytes
     if different >= WRITTEN * each:
         return None
     span = fio_job(job).number("zonerange") if zone_passes(job) > 1 else None

@@ -58,6 +58,7 @@ def test_many_fast_reads_of_a_hard_disk_come_from_its_buffer(
         ("rw=read zonesize=128k zonerange=64k zoneskip=1m", "suspect"),
         ("rw=read zonesize=64k zonerange=64k zoneskip=1m", "sound"),
         ("rw=read numjobs=2 filename=x", "suspect"),
+        ("rw=read numjobs=2 filename=x offset_increment=64g", "sound"),
         ("rw=read numjobs=2", "sound"),
     ],
 )

@@ -295,6 +295,26 @@ _TIMED = "time_based=1 runtime=2"
 
 
 @pytest.mark.parametrize(
+    ("options", "verdict"),
+    [
+        ("filename=/dev/loop0", "suspect"),
+        ("filename=/dev/loop0 end_fsync=1", "sound"),
+        ("filename=/dev/loop0 fdatasync=64", "sound"),
+        ("filename=/dev/loop0 direct=1", "sound"),
+        ("filename=/mnt/x", "sound"),  # a file is not written when fio closes it
+    ],
+)
+def test_writes_when_fio_closes_a_device_prove_no_rate(options: str, verdict: Verdict) -> None:
+    """605 MiB/s to a disk that writes 200 MB/s: it had everything when fio ended, but not when its clock stopped."""
+    moved = 200 * MIB
+    disk = leaf(write_bytes=moved, drained_write_bytes=moved, write_ios=3_200, write_merges=0, flush_ios=60)
+    load = jobs(f"rw=randwrite bs=64k size=200m ioengine=psync {options}")
+    result = said(write=direction(moved, 2.0, 64 * KIB), syncs=50 if "fdatasync" in options else None)
+    case = Case(load, result, Evidence(account(write=(moved,) * 3), (disk,)), replace(EXT4, file_system="block device"))
+    assert _verdicts(case, "bandwidth", "write_bandwidth") == (verdict,) * 2
+
+
+@pytest.mark.parametrize(
     ("options", "leaf_mib", "verdict"),
     [
         ("fadvise_hint=0", 460, "unproven"),
