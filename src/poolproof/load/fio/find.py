@@ -10,14 +10,13 @@ import itertools
 import json
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 from poolproof.errors import FioError
+from poolproof.load.fio.announced_jobs import announced
 from poolproof.load.fio.fragments import shows_values, without_lone_latencies
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.json_output import find_documents
@@ -242,33 +241,13 @@ def _texts(numbered: Sequence[Line]) -> list[FoundResult]:
     for run in find_runs(numbered):
         if not shows_values(run.result):
             continue
-        line, made = run.first_line, _announced(run.headers, run.result, run.first_line)
+        line, made = run.first_line, announced(run.headers, run.result, run.first_line)
         if found and not run.headers and run.pids and run.pids == pids and _has_grown(found[-1].result, run.result):
             before = found.pop()
             line, made = before.line, before.made
         pids = run.pids
         found.append(FoundResult(run.result, line, run.last_line, "text", made, part_lines=run.part_lines))
     return found
-
-
-def _announced(headers: Sequence[Job], result: Outcome, line: int) -> SourceCommand | None:
-    """Return the jobs that fio announced in header lines, with the number of clones of each.
-
-    With group_reporting, the result of a section may include those of the sections that follow it, which have no
-    result of their own. The number of clones of each of these sections is then unknown.
-    """
-    clones = Counter[str]()
-    for part in result.parts:
-        clones[part.name] += part.clones
-    names = [job.name for job in headers]
-    merged = {name for name, following in pairwise(names) if following not in clones}
-    jobs = tuple(
-        Job(job.name, {**job.options, "numjobs": str(clones[job.name])})
-        if job.name in clones and job.name not in merged
-        else job
-        for job in headers
-    )
-    return SourceCommand(jobs, "header", line) if jobs else None
 
 
 def without_repeats(found: Sequence[FoundResult]) -> list[FoundResult]:

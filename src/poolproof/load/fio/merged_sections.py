@@ -7,6 +7,7 @@ options of another one.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from poolproof.load.fio.job import Job, Jobs, delay_ms
 from poolproof.load.fio.load import part_of
@@ -87,9 +88,15 @@ def apart(result: Outcome, jobs: Jobs) -> Outcome:
         return result
     starts = sorted(names.index(part.name) for part in result.parts)
     sections = {
-        names[start]: jobs[start:end] for start, end in zip(starts, [*starts[1:], len(jobs)], strict=True)
-    }  # fio merges sections that follow one another
+        names[start]: (jobs[start], *takewhile(lambda job: not starts_group(job), jobs[start + 1 : end]))
+        for start, end in zip(starts, [*starts[1:], len(jobs)], strict=True)
+    }  # fio merges sections of a group that follow one another
     return replace(result, parts=tuple(each for part in result.parts for each in _split(part, sections[part.name])))
+
+
+def starts_group(job: Job) -> bool:
+    """True if fio reports a job in another group than the job before it."""
+    return job.flag("new_group") or job.flag("stonewall")
 
 
 def _split(part: PartOutcome, sections: Sequence[Job]) -> Iterator[PartOutcome]:

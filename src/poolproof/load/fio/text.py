@@ -104,6 +104,7 @@ class _RunDraft:
 
     version: str = ""
     headers: list[Job] = field(default_factory=list)
+    last_header: str = ""
     jobs: list[_PrintedJob] = field(default_factory=list)
     groups: dict[int, dict[str, Direction]] = field(default_factory=dict)
     disks: list[DiskUtilization] = field(default_factory=list)
@@ -206,7 +207,9 @@ class _TextParser:
             return False
         if self._run.has_values:
             self.finish()
-        self._run.headers += [header] if header is not None else []
+        if header is not None:
+            self._run.headers.append(lines.with_group(header, line, self._run.last_header))
+            self._run.last_header = line
         self._run.version = version or self._run.version
         return True
 

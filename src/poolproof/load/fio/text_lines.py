@@ -7,6 +7,7 @@ fio's lib/num2str.c).
 """
 
 import re
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
@@ -23,7 +24,7 @@ _JOB = re.compile(
     r"\s*err=\s*(?P<error>-?\d{1,9})(?=\s*[:(])(?::\s*pid=(?P<pid>\d+))?"
 )
 _HEADER = re.compile(
-    r"^\s*(?:<[^>\s]+>\s*)?(?P<name>\S.*?)\s*: \(g=\s*\d+\): rw=(?P<rw>[\w]+), "
+    r"^\s*(?:<[^>\s]+>\s*)?(?P<name>\S.*?)\s*: \(g=\s*(?P<group>\d{1,9})\): rw=(?P<rw>[\w]+), "
     r"bs=(?P<bs>.*?), ioengine=(?P<engine>[^,\s]+), iodepth=(?P<iodepth>\d+)"
 )
 _NEW_RATE = re.compile(
@@ -130,6 +131,13 @@ def header(line: str) -> Job | None:
     options = {"rw": match["rw"], "ioengine": match["engine"], "iodepth": match["iodepth"]}
     sizes = attempt(_header_sizes, match["bs"])
     return Job(match["name"], {**options, "bs": sizes} if sizes else options)
+
+
+def with_group(announced: Job, line: str, before: str) -> Job:
+    """Return the job of a header line, with `new_group` if it is in another group than that of the header before."""
+    groups = [match["group"] for match in map(_HEADER.match, (before, line)) if match is not None]
+    is_new = len(groups) > 1 and groups[0] != groups[1]
+    return replace(announced, options={**announced.options, "new_group": "1"}) if is_new else announced
 
 
 def rate(line: str) -> RateLine | None:

@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
+
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.texts import audit_text
+from poolproof.load.fio.find import find_results
 
 _JOB = """\
 [global]
@@ -140,3 +143,37 @@ def test_a_report_without_jobs_below_a_command_is_a_result_without_values() -> N
     command = "fio --name=r --filename=f --rw=randread --size=128m"
     (audited,) = audit_text("post", f'{command}\n{{"fio version": "fio-3.33", "jobs": []}}\n', Context())
     assert audited.command == command and not audited.figures.directions
+
+
+_FOUR_CLONES = """\
+first: (g=0): rw=write, bs=(R) 64.0KiB-64.0KiB, (W) 64.0KiB-64.0KiB, (T) 64.0KiB-64.0KiB, ioengine=libaio, iodepth=64
+...
+second: (g={group}): rw=read, bs=(R) 64.0KiB-64.0KiB, (W) 64.0KiB-64.0KiB, (T) 64.0KiB-64.0KiB, ioengine=libaio, iodepth=64
+...
+fio-3.7
+Starting 8 processes
+first: (groupid=0, jobs=4): err= 0: pid=50638: Wed Aug 19 12:12:42 2020
+  write: IOPS=1475, BW=92.2MiB/s (96.7MB/s)(2781MiB/30153msec)
+     lat (msec): min=5, max=1186, avg={lat}, stdev=28.97
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(("lat", "is_too_high"), [("173.28", False), ("201.10", True)])
+def test_a_section_of_another_group_is_not_a_part_of_the_result(lat: str, *, is_too_high: bool) -> None:
+    audited = _audit(_FOUR_CLONES.format(group=1, lat=lat))  # 4 clones × 64 = 256 I/Os in flight
+    assert ("littles-law" in _rules(audited)) is is_too_high
+
+
+def test_a_section_of_the_same_group_may_be_a_part_of_the_result() -> None:
+    (found,) = find_results(_FOUR_CLONES.format(group=0, lat="173.28"))
+    assert [part.clones for part in found.result.parts] == [3]
+    (found,) = find_results(_FOUR_CLONES.format(group=1, lat="173.28"))
+    assert [part.clones for part in found.result.parts] == [4]
+
+
+def test_header_lines_of_other_jobs_only_do_not_describe_a_result() -> None:
+    text = _FOUR_CLONES.format(group=1, lat="173.28").replace("first: (groupid", "third: (groupid")
+    audited = _audit(text.replace("  write: IOPS", "  read: IOPS"))
+    assert _rules(audited) == set()  # a job that only writes would have read only to verify
+    (found,) = find_results(text)
+    assert found.made is None
