@@ -21,6 +21,7 @@ _FLOOR_NS = 5000.0
 _IMPOSSIBLE_NS = 3000.0  # the fastest drives (Optane, polled) answer in about 4 µs
 _SYNC_NS = 50_000.0  # a sync that writes to flash takes at least this long
 _IN_WRITES = 0.2
+_UNEVEN = 10.0  # mean latency / median
 _COVERED = ". fio's disk statistics cover all bytes, so this does not affect the bandwidth"
 _SYNCS = "use fdatasync=1 and fio's sync percentiles to measure the latency of commits"
 
@@ -110,7 +111,8 @@ def _effect(case: Case, part: ReportedDirection) -> Effect:
     if flow is not None and flow.in_order:
         return "notes"
     if job is None:
-        return "notes" if part.kind == "write" and _spends_time_elsewhere(part) else "suspects"
+        is_elsewhere = _spends_time_elsewhere(part) if part.kind == "write" else _may_be_read_ahead(part)
+        return "notes" if is_elsewhere else "suspects"
     waits_for_disk = goes_past_ram(job, case.target) is not False or job.direct
     if part.kind == "write" and "direct" in (case.quoted or UNQUOTED).assumed:
         return "suspects"  # the writes may be buffered
@@ -127,6 +129,17 @@ def _spends_time_elsewhere(part: ReportedDirection) -> bool:
     each, latency = interval_ns(part, None), part.figures.lat or part.completion
     mean_ns = latency.mean_ns if latency else None
     return each is not None and mean_ns is not None and each >= _SYNC_NS and mean_ns < _IN_WRITES * each
+
+
+def _may_be_read_ahead(part: ReportedDirection) -> bool:
+    """True if the mean of reads that may be sequential is at least 10 times their median.
+
+    With readahead, a few reads wait for a request that reads the bytes of many others.
+    """
+    latency = part.figures.lat or part.completion
+    mean_ns = latency.mean_ns if latency else None
+    is_uneven = bool(mean_ns and part.median_ns is not None and mean_ns >= _UNEVEN * part.median_ns)
+    return is_uneven and "rand" not in part.job.name.lower()
 
 
 def _on_memory(case: Case, result: PartOutcome) -> bool:
@@ -165,9 +178,10 @@ RULE = Rule(
         "median. Buffered writes are normally this fast, and so are buffered sequential reads, because of readahead. "
         "For such I/O, the finding is a note, and the byte accounting decides. The same applies to writes of an "
         "unknown job that were in flight for less than 20% of the time, at intervals of at least 50 µs: the rest may "
-        "be syncs. If fio's disk statistics cover all bytes, the finding applies only to latencies, and for sequential "
-        "reads also to the IOPS, because readahead serves many reads with one request. Persistent memory is excluded. "
-        "Syncs that may have nothing to write are "
+        "be syncs. It also applies to reads of an unknown job without `rand` in its name if the mean is at least 10 "
+        "times the median. If fio's disk statistics cover all bytes, the finding applies only to latencies, and for "
+        "sequential reads also to the IOPS, because readahead serves many reads with one request. Persistent memory is "
+        "excluded. Syncs that may have nothing to write are "
         "excluded too: syncs after synchronous writes and, before fio 3.38, syncs of mixed jobs and of jobs with "
         "several I/Os in flight."
     ),

@@ -478,3 +478,23 @@ def test_writes_of_an_unknown_job_may_be_fast_if_the_rest_of_the_time_may_be_syn
     (audited,) = audit_text("x", text, Context())
     suspects = {finding.rule for finding in audited.findings if finding.effect == "suspects"}
     assert ("latency-floor" in suspects) is is_suspect
+
+
+@pytest.mark.parametrize(
+    ("name", "mean_ns", "is_suspect"),
+    [("readfiles", 8450, False), ("readfiles", 8430, True), ("random-readers", 8450, True)],
+)
+def test_reads_of_an_unknown_job_may_be_fast_because_of_readahead_if_a_few_are_slow(
+    name: str, mean_ns: int, *, is_suspect: bool
+) -> None:
+    text = (
+        f"{name}: (groupid=0, jobs=1): err= 0: pid=26347: Mon Sep 24 17:03:12 2018\n"
+        "   read: IOPS=2979, BW=11.6MiB/s (12.2MB/s)(1906MiB/163778msec)\n"
+        "    clat (nsec): min=523, max=2106.2M, avg=8321.06, stdev=6920148.37\n"
+        f"     lat (nsec): min=541, max=2106.2M, avg={mean_ns}.06, stdev=6920180.94\n"
+        "    clat percentiles (nsec):\n"
+        "     |  1.00th=[  700],  20.00th=[  796], 50.00th=[  844], 99.00th=[ 1048]\n"
+    )
+    (audited,) = audit_text("x", text, Context())
+    suspects = {finding.rule for finding in audited.findings if finding.effect == "suspects"}
+    assert ("latency-floor" in suspects) is is_suspect
