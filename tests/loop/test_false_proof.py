@@ -86,6 +86,10 @@ workloads:
   spread: {rw: randread, bs: 4k, size: 128m, metric: p50}
   trimmed: {bs: 4k, metric: read_p50, jobs: {trims: {rw: trim, size: 1m, time_based: 0}, reads: {
     rw: randread, size: 1m, stonewall: 1}}}
+  # the last close of a device writes what is in RAM, after fio has stopped its clock
+  unsynced: {rw: randwrite, bs: 64k, size: 96m, direct: 0, ioengine: psync, time_based: 0, metric: bandwidth}
+  synced: {rw: randwrite, bs: 64k, size: 96m, direct: 0, ioengine: psync, time_based: 0, metric: bandwidth,
+    end_fsync: 1}
 measure: {trials: 1, time: 1s}
 """
 _SYNCS_AFTER_READS_UNTIL = (3, 37)
@@ -188,3 +192,7 @@ def test_what_a_disk_does_without_its_medium_is_found(testbed: Testbed) -> None:
     assert judged(found["turning", "spread"]) == "sound", found["turning", "spread"]["findings"]
     assert all("trimmed-ssd" in _doubted_by(found[layout, "trimmed"]) for layout in ("bare", "turning"))
     assert judged(found["bare", "spread"]) == "sound", found["bare", "spread"]["findings"]
+    unsynced, synced = found["turning", "unsynced"], found["turning", "synced"]
+    assert unsynced["account"]["leaf_write_bytes"] == unsynced["account"]["fio_write_bytes"]
+    assert "write-without-sync" in _doubted_by(unsynced)
+    assert judged(synced) == "sound", synced["findings"]

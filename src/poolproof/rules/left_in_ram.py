@@ -26,7 +26,9 @@ def why_little_is_left(case: Case) -> str:
     if not written:
         return ""
     seconds = ran_s(case.outcome) or (written / rate if rate else 0.0)
-    only_writes = all(job.writes and not (job.reads or job.rate_limited or job.thinks) for job in case.jobs)
+    only_writes = all(
+        job.writes and not (job.reads or job.trims or job.rate_limited or job.thinks) for job in case.jobs
+    )
     fewest = _FEWEST_WRITES * max((job.max_block_bytes for job in case.jobs), default=0)
     is_crawling = rate is not None and rate < _NOT_BUFFERED_BYTES_PER_S and fewest <= written <= _LITTLE_BYTES
     if rate is not None and only_writes and is_crawling:

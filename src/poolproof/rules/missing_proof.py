@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from poolproof.metrics import BYTES_PER_S, MetricId, metric_of
 from poolproof.rules import coverage, write_coverage
 from poolproof.rules.commits import commits
-from poolproof.rules.flow import account, bytes_prove, reads_as_filled, writes_when_closed
+from poolproof.rules.flow import account, bytes_prove, reads_as_filled
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
 from poolproof.rules.overwritten import hidden_share
 from poolproof.rules.proof import may_lack_copies, measured_metrics, proves_metric, syncs_other_files
@@ -36,11 +36,6 @@ _READ_BEFORE = (
     "remove pre_read, or use direct=1 in all jobs",
 )
 
-_WHEN_CLOSED = (
-    "the kernel writes what is left in RAM when a program closes a block device. The counters include these writes, "
-    "but the load's clock had stopped before",
-    "set end_fsync=1, or use direct=1",
-)
 _READ_AROUND = (
     "the kernel read more data around the random reads than the load asked for, so later reads may have found their "
     "data in RAM. The requests cannot show this, because this data is split into several requests",
@@ -76,8 +71,6 @@ def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
     if row.of == "trim":
         return "no counter shows what the disks do for a trim", "use trims only as part of another load"
     kind: Kind | None = "read" if row.of == "read" else "write" if row.of == "write" else None
-    if row.of != "read" and writes_when_closed(case):
-        return _WHEN_CLOSED
     if not bytes_prove(case, kind, of_commits=row.unit is not BYTES_PER_S):
         return "the counters do not account for all of the data", _or_direct(case, "use a larger size")
     if row.of != "write" and (flow := reads_as_filled(case)) and not coverage.compressed_reads_in_order(case):

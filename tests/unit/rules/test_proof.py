@@ -314,6 +314,18 @@ def test_writes_when_fio_closes_a_device_prove_no_rate(options: str, verdict: Ve
     assert _verdicts(case, "bandwidth", "write_bandwidth") == (verdict,) * 2
 
 
+def test_a_job_that_syncs_at_its_end_may_run_with_one_that_needs_no_sync() -> None:
+    """When fio closes the device, nothing is left in RAM: one job wrote directly, and the other one synced."""
+    moved, device = 100 * MIB, "bs=64k size=200m filename=/dev/loop0"
+    disk = leaf(write_bytes=2 * moved, drained_write_bytes=2 * moved, write_ios=3_200, write_merges=0)
+    parts = tuple(PartOutcome(name, write=direction(moved, 2.0, 64 * KIB)) for name in "ab")
+    for second, verdict in {"end_fsync=1 offset=1g": "sound", "offset=1g": "suspect"}.items():
+        load = jobs(f"rw=randwrite direct=1 {device}", f"rw=randwrite {device} {second}")
+        evidence = Evidence(account(write=(2 * moved,) * 3), (disk,))
+        case = Case(load, Outcome("fio-3.33", parts), evidence, replace(EXT4, file_system="block device"))
+        assert _verdicts(case, "bandwidth", "write_bandwidth") == (verdict,) * 2
+
+
 @pytest.mark.parametrize(
     ("options", "leaf_mib", "verdict"),
     [

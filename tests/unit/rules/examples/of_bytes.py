@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from poolproof.evidence import model
+from poolproof.evidence.model import Target
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
 from poolproof.rules.model import Case
@@ -12,6 +13,7 @@ from tests.unit.rules.examples.building import (
     BTRFS,
     MERGERFS,
     ZFS,
+    ZVOL,
     Example,
     half_stored,
     lint_of,
@@ -47,6 +49,12 @@ def _buffered(flush_s: float, late: float = 0.0, options: str = "rw=write bs=1m 
     """
     disk = leaf("a", write_bytes=GIB - int(late), drained_write_bytes=GIB, drain_flush_s=flush_s)
     return with_leaves(write_of(options, GIB, GIB - late, GIB), disk)
+
+
+def _on_device(options: str, dirty_limit_bytes: int | None = None) -> Case:
+    """Return a write of 1 GiB to a block device. The disk has received all data when fio ends."""
+    target = Target("block device", ram_bytes=8 * GIB, dirty_limit_bytes=dirty_limit_bytes)
+    return write_of(f"{options} filename=/dev/sdb", GIB, GIB, GIB, target)
 
 
 _STORED = Quoted(compressed="line 1: compsize shows that `f` uses 100 MiB of the disk for 4 GiB (2%)")
@@ -434,6 +442,22 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             write_of("rw=write bs=1m size=1g", 1074 * MB, 0, 1074 * MB),
             "refutes",
             write_of("rw=write bs=1m size=1g", 1074 * MB, 1074 * MB, 1074 * MB),
+        ),
+        Example(
+            _on_device("rw=randwrite bs=64k size=1g"), "suspects", _on_device("rw=randwrite bs=64k size=1g end_fsync=1")
+        ),
+        Example(
+            _on_device("rw=write bs=1m size=1g loops=2"), "suspects", _on_device("rw=write bs=1m size=1g direct=1")
+        ),
+        Example(
+            _on_device("rw=write bs=1m size=1g"),
+            "suspects",
+            _on_device("rw=write bs=1m size=1g", dirty_limit_bytes=100 * MIB),
+        ),
+        Example(
+            write_of("rw=write bs=1m size=1g filename=/dev/zvol/p/v", GIB, GIB, GIB, ZVOL),
+            "suspects",
+            write_of("rw=write bs=1m size=1g filename=/dev/zvol/p/v end_fsync=1", GIB, GIB, GIB, ZVOL),
         ),
     ),
     "zero-buffers": (
