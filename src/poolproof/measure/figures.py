@@ -17,9 +17,10 @@ _SAMPLES = 4
 def figures_of(result: Outcome) -> TrialMetrics:
     """Return a trial's metrics.
 
-    As in fio, the rates of parts that ran at the same time are added up. If parts ran one after another, their total is
-    divided by their total run time. If a part reports no rate, the trial has none either. Percentiles are computed from
-    the merged histograms of all parts. Trims count neither as reads nor as writes.
+    As in fio, the rates of parts that ran at the same time are added up. If reads and writes took different times,
+    their total is divided by the longer time. If parts ran one after another, their total is divided by their total run
+    time. If a part reports no rate, the trial has none either. Percentiles are computed from the merged histograms of
+    all parts. Trims count neither as reads nor as writes.
     """
     result = _counted_once(result)
     latencies: dict[Of, Latency | None] = {

@@ -30,6 +30,13 @@ def test_sections_that_run_together_are_added() -> None:
     assert _figures(_part("read", 500), _part("read", 500, delay_ms=20))[0] == 1000, "threads start a little apart"
 
 
+def test_the_rate_of_a_section_that_ends_early_is_not_added() -> None:
+    """Writes of 64 MiB in 0.1 s and reads of 12 MiB in 4 s had a bandwidth of 432 MiB/s."""
+    assert _figures(_part("read", 3_000, 4000), _part("write", 16_000, 100)) == (4_750, 750, 160_000)
+    assert _figures(_part("read", 3_000, 4000), _part("read", 16_000, 100)) == (4_750, 4_750, 0)
+    assert _figures(_part("read", 1_000), _part("write", 1_020, 1020))[0] == 2_000, "fio ends jobs a little apart"
+
+
 def test_a_section_that_starts_later_is_not_added() -> None:
     assert _figures(_part("read", 33_000), _part("read", 33_000, delay_ms=1000)) == (33_000, 33_000, 0)
     assert _figures(_part("read", 33_000), _part("write", 11_000, delay_ms=1000)) == (22_000, 33_000, 11_000)
