@@ -39,13 +39,14 @@ def _uses_units(case: Case, job: LoadPart) -> bool:
 def _in_job(case: Case) -> Findings:
     unit = _unit(case)
     name = "record" if is_zfs(case.target) else "page"
+    is_known = case.target is not None and case.target.file_system != "unknown"
+    reads = "the file system reads and writes" if is_known else "most file systems read and write"
     for job in case.jobs:
         if _uses_units(case, job) and _is_partial(job, unit) and (job.reads or not job.commits_each_write):
             rest = ", and a write has to read the rest first" if job.writes else ""
             yield notes(
-                f"{case.who([job])} uses random blocks of {format_size(job.block_bytes)}, but the file system reads "
-                f"and writes whole {name}s of {format_size(unit)}: the disks move up to "
-                f"{max(unit / job.block_bytes, 2):.0f} times as much{rest}",
+                f"{case.who([job])} uses random blocks of {format_size(job.block_bytes)}, but {reads} whole {name}s of "
+                f"{format_size(unit)}: the disks move up to {max(unit / job.block_bytes, 2):.0f} times as much{rest}",
                 weight=40,
                 fix=_FIX
                 if is_zfs(case.target)

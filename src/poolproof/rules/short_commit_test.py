@@ -19,9 +19,11 @@ def _in_job(case: Case) -> Findings:
         moved = size * (fio_job(job).number("loops") or 1)
         commits = moved // job.max_block_bytes
         if commits < _ENOUGH_COMMITS and moved * job.clones < _ENOUGH_S * _FAST_BYTES_PER_S:
+            each = f" in each of {job.clones} clones" if job.clones > 1 else ""
             yield notes(
-                f"{case.who([job])} makes {format_count(commits)} commits of {format_size(job.max_block_bytes)}: on an "
-                "SSD, that takes only seconds, and on a shared disk, the test may happen to run at a quiet moment",
+                f"{case.who([job])} makes {format_count(commits)} commits of {format_size(job.max_block_bytes)}{each}: "
+                "on an SSD, that takes only seconds, and on a shared disk, the test may happen to run at a quiet "
+                "moment",
                 weight=30,
                 fix=_fix(job, size),
             )
@@ -32,7 +34,8 @@ def _fix(job: LoadPart, size_bytes: int) -> str:
     if size_bytes < 220 * 2**20 and not job.writes_are_synchronous:
         return _FIX
     latency = "" if job.writes_are_synchronous else "; use the p99 of the sync, not of clat"
-    return f"set time_based=1 with runtime=60, and run it three times{latency}"
+    runtime = "" if (job.runtime_s or 0) >= 60 else " with runtime=60"
+    return f"set time_based=1{runtime}, and run it three times{latency}"
 
 
 RULE = Rule(
