@@ -31,7 +31,13 @@ _ARGUMENT = re.compile(r"\$\{?(?P<number>[1-9])\}?")
 _PRINTED = re.compile(r"(?:\$\(|`|;).*?\b(?:echo|printf|ls|readlink|realpath)\b", re.DOTALL)
 _IN_COMMAND = re.compile(r"/dev/[^\s\"'`);|&]+|\$\{?\w[^\s\"'`);|&]*")
 _LINKED = re.compile(r"\bln\s+-\w*s\w*\s+(\S{1,200})\s+([^\s;&|]{1,200})")
-_TREATED = r"(?:(?<=\s)-b|\b(?:blkdiscard|blockdev|wipefs|sgdisk|hdparm))\s[^\n;|&]{{0,80}}?\$\{{?{name}\b"
+_TREATED = (
+    r"(?:\b(?:blkdiscard|blockdev|wipefs|sgdisk|hdparm)\s[^\n;|&]{{0,80}}?|!\s+-b\s+[\"']?)\$\{{?{name}\b"
+    r"|(?<=\s)-b\s+[\"']?\$\{{?{name}\}}?[\"']?\s*\]{{0,2}}"
+    r"(?:\s*\|\||\s*;?\s*then\b(?:(?!\belse\b|\belif\b|\bfi\b)[\s\S]){{0,2000}}?\bfio\b)"
+)
+"""Matches what a script does only with a block device. A test that chooses between a device and a file is not part."""
+
 _FOUND = (
     r"(?:(?<!\w){name}=[\"']?|\bfor\s+{name}\s+in\s+)(?:\$\(|`)\s*(?:sudo\s+)?"
     r"(?:findmnt\b[^\n]{{0,80}}\bSOURCE\b|lsblk\b[^\n|]{{0,40}}\s-\w{{0,8}}p|nvme\s+list\b|blkid\b"
@@ -79,7 +85,7 @@ class PossibleValues:
     def is_device(self, path: str) -> bool:
         """True if the path is a variable that contains a block device.
 
-        This is assumed if the script treats it as one (`[ -b "$DISK" ]`, `wipefs $DISK`) or assigns one
+        This is assumed if the script treats it as one (`[ -b "$DISK" ] || exit`, `wipefs $DISK`) or assigns one
         (`DISK=$(findmnt -no SOURCE /)`).
         """
         found = _VARIABLE.fullmatch(path)

@@ -12,7 +12,7 @@ from poolproof.foreign.lint.model import Diagnostic, WrittenDevice
 from poolproof.foreign.lint.sources import Source, read_sources
 from tests.golden import Message
 
-from .making import KnownTarget
+from .making import KnownTarget, said
 
 _MOUNTED = WrittenDevice(True, True, "is mounted at /")
 _EMPTY = WrittenDevice(True, True)
@@ -298,3 +298,19 @@ def test_a_link_that_the_script_makes() -> None:
     (found,) = _found(text)
     assert found.severity == "error"
     assert not _found(text.replace("/dev/vda", "/srv/file"))
+
+
+@pytest.mark.parametrize(
+    ("test", "is_device"),
+    [
+        ('[ -b "$F" ] || exit 1\n', True),
+        ('if [ ! -b "$F" ]; then exit 1; fi\n', True),
+        ('if [ -b "$F" ]; then\n', True),
+        ("wipefs -a $F\n", True),
+        ('if [ -b "$F" ]; then SIZE=100%; else SIZE=1g; fi\n', False),
+    ],
+)
+def test_a_test_for_a_block_device(test: str, is_device: bool) -> None:
+    end = "fi\n" if test.endswith("then\n") else ""
+    text = f"F=$1\n{test}fio --name=a --filename=$F --rw=write --bs=1m --size=1g --end_fsync=1\n{end}"
+    assert ("destroys-data" in {rule for _, _, rule in said(text, name="bench.sh")}) == is_device
