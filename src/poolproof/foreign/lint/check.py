@@ -29,12 +29,15 @@ _MOST_CALLS = 500
 _NAME_A_SOURCE = "specify a job file, a script that calls fio, or a command: `-- fio …`"
 _NOT_EXPANDED = re.compile(r"\$(?!\{\w+\}|ncpus\b|pagesize\b|mb_memory\b|jobn|filenum\b|clientuid\b)|`")
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
+_PATTERN = re.compile(r"[\w./*?-]+")  # which the shell expands
+_VARIABLE = re.compile(r"\$[\w{$]")
 _EDITS = re.compile(r"\b(?:envsubst|sed|awk|perl|m4|python3?)\b")
 """Matches the programs that replace variables in a job file before fio reads it."""
 
 _SET_IT = {
     "job file": "write the value into the job file, or set a variable whose name describes a fio option, such as SIZE "
     "or FIO_DEVICE, in poolproof's environment",
+    "expanded": "assign the variable one literal value in the script, or write its value into the job file",
     "command": "assign the variable one literal value in the script, or write its value into the command",
 }
 
@@ -185,7 +188,7 @@ def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
                 f"{setting}: lint does not know the value of {variable}, so it reports only problems that exist for "
                 "every value"
             )
-            fix = _SET_IT[unit.form] if variable[0] in "$%`" else _RENDER_IT
+            fix = _SET_IT["expanded" if unit.is_expanded else unit.form] if variable[0] in "$%`" else _RENDER_IT
             found.append((job.lines.get(name, unit.line), message, fix))
     for line, word in unit.unknown_words:
         message = f"{word} may contain any options, so lint reports only problems that no option can fix"
@@ -196,13 +199,17 @@ def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
 
 def _not_read(source: Source, units: Sequence[FioCall]) -> Iterator[Diagnostic]:
     """Yield a note for each job file that a script runs and that is not part of the script."""
-    is_printed = any(unit.form == "job file" and not unit.runs_at for unit in units)
+    at_calls = {unit.line for unit in units if unit.files}
+    is_printed = any(unit.form == "job file" and unit.runs_at not in at_calls for unit in units)
     read = {unit.runs_at for unit in units}
     for unit in () if is_printed else units:
         for name in () if unit.line in read or unit.read_only or unit.problems else unit.files:
             message = f"this command runs the job file {name}, which lint has not read"
             if name not in ("-", "/dev/stdin"):
-                yield Diagnostic(source.name, unit.line, "no-job", "note", message, f"poolproof lint {as_word(name)}")
+                is_pattern = _PATTERN.fullmatch(name) is not None
+                fix = f"poolproof lint {name if is_pattern else as_word(name)}"
+                fix = "lint the job file itself: poolproof lint JOBFILE" if _VARIABLE.search(name) else fix
+                yield Diagnostic(source.name, unit.line, "no-job", "note", message, fix)
 
 
 def _without_jobs(source: Source, units: tuple[FioCall, ...]) -> list[Diagnostic]:

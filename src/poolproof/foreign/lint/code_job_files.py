@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from poolproof.foreign.lint.code_strings import STRING, text_of
 from poolproof.foreign.lint.jobfiles import has_fio_options
 
 _LONGEST = 8000
@@ -33,6 +34,32 @@ class CodeJobFile:
     text: str
     line: int
     before: str = ""
+
+
+_WRITES = re.compile(
+    rf"^[ \t]*(?P<file>[A-Za-z_]\w{{0,40}})\.(?:write|writelines|append)\([ \t]*(?={STRING.pattern}[ \t]*\)[ \t]*$)",
+    re.MULTILINE,
+)
+_FURTHEST = 40  # lines between two calls
+
+
+def written_line_by_line(text: str) -> Iterator[CodeJobFile]:
+    """Yield the job files that a program writes with several calls (`file.write("[a]\\n")`)."""
+    name, first, last, found = "", 0, 0, ""
+    for each in _WRITES.finditer(text) if "[" in text else ():
+        line, string = text.count("\n", 0, each.end()) + 1, STRING.match(text, each.end())
+        written = text_of(string).replace("\\n", "\n").rstrip("\n") if string is not None else ""
+        if each["file"] != name or line - last > _FURTHEST:
+            yield from _several(found, first, name)
+            name, first, found = each["file"], line, ""
+        found += "\n" * max(1 if found else 0, line - first - found.count("\n")) + written
+        last = line
+    yield from _several(found, first, name)
+
+
+def _several(text: str, line: int, name: str) -> Iterator[CodeJobFile]:
+    if name and has_fio_options(text):
+        yield CodeJobFile(text + "\n", line)
 
 
 def job_files_in(text: str) -> Iterator[CodeJobFile]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from poolproof.foreign.lint.branch_choices import live_texts
-from poolproof.foreign.lint.code_job_files import job_files_in
+from poolproof.foreign.lint.code_job_files import job_files_in, written_line_by_line
 from poolproof.foreign.lint.code_lists import code_lists_in
 from poolproof.foreign.lint.code_strings import commands_in, unknown, without_commands, without_prefixes
 from poolproof.foreign.lint.code_tables import option_tables_in
@@ -14,6 +14,7 @@ from poolproof.foreign.lint.fio_command import read_fio_call
 from poolproof.foreign.lint.function_calls import calls_of, functions_in
 from poolproof.foreign.lint.hidden_commands import option_strings, with_hidden_commands
 from poolproof.foreign.lint.jobfiles import has_fio_options, inherited, on_line
+from poolproof.foreign.lint.jobfiles import is_job_file as starts_with_section
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
 from poolproof.foreign.lint.program_words import BEFORE_FIO, place_of_program
@@ -30,6 +31,7 @@ from poolproof.foreign.lint.shell_words import HereDocument, Script, ShellWord, 
 from poolproof.foreign.lint.shown_files import shown_files
 from poolproof.foreign.lint.template_variables import with_values
 from poolproof.foreign.lint.working_folder import jobs_in
+from poolproof.foreign.lint.written_files import written_files
 from poolproof.foreign.lint.yaml_lists import arguments_in, blocks_in, lists_in, without_lists
 from poolproof.load.fio.commandline import place_of_fio, without_windows_path
 from poolproof.load.fio.job import Jobs
@@ -141,16 +143,29 @@ def _units(
                 appended = _APPENDED.match(plain, words[-1].end - start)
                 more = ((words[-1].line, appended["file"]),) if appended else ()
                 units += (replace(unit, unknown_words=more) for unit in _printed_job_file(words, surroundings))
+    units += _written_line_by_line(script, plain, surroundings, calls, start)
     units += _in_session(text, surroundings, calls, start, line)
     in_yaml = _in_yaml(text, surroundings, variables, line - 1)
     units += (replace(unit, sections=None, runs_in="machine") for unit in in_yaml)
     units += _in_code(text, variables, line - 1)
-    for each in job_files_in(text):
+    for each in (*job_files_in(text), *written_line_by_line(text)):
         shared = unit_of_job_file(each.before, surroundings).defaults
         inputs = replace(surroundings, defaults={**surroundings.defaults, **shared})
         written = unit_of_job_file(each.text, inputs, first_line=line - 1 + each.line)
         units.append(replace(written, sections=None, is_expanded=True))
     return tuple(sorted(units, key=lambda unit: unit.runs_at or unit.line))
+
+
+def _written_line_by_line(
+    script: Script, text: str, surroundings: JobEnvironment, calls: Sequence[FioCall], start: int
+) -> Iterator[FioCall]:
+    """Yield the job files that several commands write (`echo '[a]' > job.fio`, then `echo rw=read >> job.fio`)."""
+    for each in written_files(script, text, start):
+        call = next((call for call in calls if each.name in call.files and call.line > each.line), None)
+        inputs = inherited(surroundings, call) if call is not None else surroundings
+        unit = unit_of_job_file(each.text, inputs, first_line=each.line)
+        unit = replace(unit, sections=None, is_expanded=True)
+        yield replace(unit, runs_at=call.line, runs_in=call.runs_in) if call is not None else unit
 
 
 def _in_session(
@@ -235,7 +250,8 @@ def _of_documents(
             continue
         before = written.setdefault(document.goes_to, []) if document.appends else []
         inputs = replace(surroundings, defaults=before[-1].defaults) if before else surroundings
-        for unit in _of_document(document, inputs, calls, variables):
+        is_job_file = has_fio_options(document.text) or (bool(before) and starts_with_section(document.text))
+        for unit in _of_document(document, inputs, calls, variables, is_job_file=is_job_file):
             found = unit if document.is_verbatim else replace(unit, sections=None)
             written[document.goes_to] = [*before, found]
             yield found
@@ -246,9 +262,14 @@ def _of_documents(
 
 
 def _of_document(
-    document: HereDocument, surroundings: JobEnvironment, calls: Sequence[FioCall], variables: Mapping[str, str]
+    document: HereDocument,
+    surroundings: JobEnvironment,
+    calls: Sequence[FioCall],
+    variables: Mapping[str, str],
+    *,
+    is_job_file: bool,
 ) -> Iterator[FioCall]:
-    if has_fio_options(document.text):
+    if is_job_file:
         for call in _runners(document, calls) or (None,):
             inputs = surroundings
             if call:

@@ -8,13 +8,22 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from poolproof.load.fio.option_names import ALL_NAMES
+
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)")
+_FENCE_LINE = re.compile(_FENCE.pattern, re.MULTILINE)
 _FENCED = re.compile(
     r"^[ \t]*(?P<fence>```|~~~)[^`\n]*\n(?P<text>(?:(?![ \t]*(?P=fence)).*\n){1,400})[ \t]*(?P=fence)", re.MULTILINE
 )
 _INDENTED = re.compile(
     r"^(?P<indent>[ ]{2,12}|\t)\[[\w .-]{1,60}\][ \t]*\n(?:(?:(?P=indent).*|[ \t]*)(?:\n|\Z)){1,400}", re.MULTILINE
 )
+_UNFENCED = re.compile(
+    r"^\[[\w .-]{1,60}\][ \t]*\n"
+    r"(?:[ \t]*\n|[#;].*\n|\[[\w .-]{1,60}\][ \t]*\n|[a-z]\w{1,40}[ \t]*(?:=.*)?(?:\n|\Z)){2,400}",
+    re.MULTILINE,
+)
+_WORD = re.compile(r"[a-z]\w*")
 _QUOTATION = re.compile(r"(?:^>(?:[ >].*)?\n){2,}", re.MULTILINE)
 _MARKS = re.compile(r"^[> ]+", re.MULTILINE)
 _PROMPT = re.compile(r"^([ \t]*)#(?=[ \t]+(?:sudo[ \t]+)?fio[ \t]+--?[a-z])")
@@ -43,6 +52,20 @@ def indented_texts(text: str) -> Iterator[FencedText]:
         indent = len(found["indent"])
         lines = [line[indent:] if not line[:indent].strip() else line.lstrip() for line in found[0].split("\n")]
         yield FencedText("\n".join(lines), found.start(), text.count("\n", 0, found.start()) + 1)
+
+
+def unfenced_texts(text: str) -> Iterator[FencedText]:
+    """Yield each job file in the prose of an issue, from a section header to a line that is not an option."""
+    plain = _FENCED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    unclosed = next((found.start() for found in _FENCE_LINE.finditer(plain)), len(plain))
+    for found in _UNFENCED.finditer(plain, 0, unclosed):
+        lines = itertools.takewhile(lambda line: not _is_word(line), found[0].split("\n"))
+        yield FencedText("\n".join(lines) + "\n", found.start(), text.count("\n", 0, found.start()) + 1)
+
+
+def _is_word(line: str) -> bool:
+    """True for a word that is not an option of fio."""
+    return _WORD.fullmatch(line.strip()) is not None and line.strip() not in ALL_NAMES
 
 
 def is_markdown(name: str, text: str = "") -> bool:

@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -21,6 +21,7 @@ from poolproof.foreign.lint.markdown_prose import (
     fenced_texts,
     indented_texts,
     is_markdown,
+    unfenced_texts,
     without_quote_marks,
     without_quotes_in_prose,
 )
@@ -125,6 +126,13 @@ class Source:
             if jobfiles.has_fio_options(each.text)
             and read.isdisjoint(range(each.line, each.line + each.text.count("\n") + 1))
         ]
+        read |= {line for unit in fenced for line in _lines_of(unit)}
+        fenced += [
+            replace(jobfiles.unit_of(each.text, self.surroundings, first_line=each.line), sections=None)
+            for each in (unfenced_texts(self.text) if is_markdown(self.name) or "<details" in self.text else ())
+            if jobfiles.has_fio_options(each.text)
+            and read.isdisjoint(range(each.line, each.line + each.text.count("\n") + 1))
+        ]
         found = sorted([*units, *fenced], key=lambda unit: unit.runs_at or unit.line)
         if self._is_rewritten:
             found = [replace(unit, sections=None) for unit in found]
@@ -212,6 +220,11 @@ def fio_keywords(host: Host) -> Mapping[str, int]:
         return {}
     processors, page, pages = (int(word) for word in printed)
     return {"ncpus": processors, "pagesize": page, "mb_memory": pages * page // 1024**2}
+
+
+def _lines_of(unit: FioCall) -> Iterator[int]:
+    yield from (each.line for each in unit.jobs)
+    yield from (line for each in unit.jobs for line in each.lines.values())
 
 
 def _is_command(words: Sequence[str]) -> bool:

@@ -127,3 +127,45 @@ def test_a_variable_that_nothing_replaces(opening: str, before: str, is_misread:
     found = {(line, rule) for line, _, rule in said(text, name="b.sh")}
     assert ((7, "misread-by-fio") in found) == is_misread
     assert ((7, "unknown-variable") in found) == (not is_misread)
+
+
+_SECTION = "ioengine=psync\niodepth=8\nrw=randread\nbs=4k\nsize=9g\n"
+
+
+def test_a_section_that_a_later_here_document_adds() -> None:
+    text = (
+        f"cat > job.fio <<EOF\n[global]\n{_SECTION}EOF\nlsblk -dno NAME | while read -r disk; do\n"
+        "cat >> job.fio <<EOF\n[job-$disk]\nfilename=/mnt/$disk/f\nEOF\ndone\nfio job.fio\n"
+    )
+    assert rules(text, name="bench.sh") == {"iodepth-with-sync-engine", "unknown-variable"}
+    assert "refused-by-fio" in rules(text.replace("[job-$disk]", "#"), name="bench.sh")
+
+
+def test_a_job_file_that_several_commands_write() -> None:
+    lines = ["[global]", *_SECTION.split(), "[a]", "filename=/mnt/f"]
+    text = "".join(f'echo "{line}" {">>" if at else ">"} job.fio\n' for at, line in enumerate(lines))
+    assert said(f"{text}fio job.fio\n", name="bench.sh") == [(3, "warning", "iodepth-with-sync-engine")]
+    assert rules(text.replace("iodepth=8", "iodepth=1") + "fio job.fio\n", name="bench.sh") == set()
+    again = text + text.replace("iodepth=8", "iodepth=1")
+    assert said(again, name="bench.sh") == [(3, "warning", "iodepth-with-sync-engine")]
+
+
+def test_a_here_document_whose_end_is_indented() -> None:
+    lines = "".join(f"> {line}\n" for line in ("[a]", *_SECTION.split(), "EOF"))
+    text = f"root@host:/# sudo cat > a.job << EOF\n{lines}"
+    found = rules(f"It needs a job:\n\n```\n{text}root@host:/# cat a.job\n```\n", name="issue.md")
+    assert found == {"iodepth-with-sync-engine"}
+
+
+def test_a_function_that_writes_the_job_file() -> None:
+    text = f"make() {{\ncat > job-$1.fio <<EOF\n[a]\n{_SECTION}EOF\n}}\nmake one\nfio job-one.fio\n"
+    assert rules(text, name="bench.sh") == {"iodepth-with-sync-engine"}
+
+
+def test_how_to_lint_a_job_file_that_is_not_shown() -> None:
+    (found,) = lint(source("fio /jobs/*.fio\n", name="bench.sh"))
+    assert found.fix == "poolproof lint /jobs/*.fio"
+    (found,) = lint(source("fio 'a b.fio'\n", name="bench.sh"))
+    assert found.fix == "poolproof lint 'a b.fio'"
+    (found,) = [each for each in lint(source("fio run-$$.fio\n", name="bench.sh")) if each.rule == "no-job"]
+    assert found.fix == "lint the job file itself: poolproof lint JOBFILE"

@@ -95,3 +95,12 @@ def test_options_without_quotes_in_a_variable() -> None:
     text = "    $ ARGS=--size=8g --direct=1 --runtime=60 --time_based\n    $ fio $ARGS --name=a --rw=randread --bs=4k\n"
     assert rules(text, name="README.md") == set()
     assert "async-engine-blocks" in rules(text.replace("--direct=1", "--ioengine=libaio --iodepth=8"), name="README.md")
+
+
+def test_a_job_file_in_the_prose_of_an_issue() -> None:
+    job = "[global]\nioengine=psync\niodepth=8\nsize=9g\n\n[a]\nrw=randread\nbs=4k\nfilename=/mnt/f\n"
+    text = f"It is slow.\n\n<details>\n<summary>job</summary>\n\n{job}\n</details>\n\nThanks\n"
+    assert said(text, name="issue") == [(8, "warning", "iodepth-with-sync-engine")]
+    assert said(f"It is slow.\n\n{job}thanks\n", name="issue.md") == [(5, "warning", "iodepth-with-sync-engine")]
+    assert said(f"Slow:\n```\n{job}```\n", name="issue.md") == [(5, "warning", "iodepth-with-sync-engine")]
+    assert rules("Notes\n\n[link]\nsee=this\nname=a\n", name="notes.md") == {"no-job"}

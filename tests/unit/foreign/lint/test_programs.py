@@ -403,3 +403,21 @@ def test_a_job_file_that_a_program_joins_from_two_strings() -> None:
     (note,) = [each for each in lint(source(own, name="run.py")) if each.rule != "unknown-variable"]
     assert note.message == "lint does not know the option 'own_option'; the engine {lib}/own.so may have it"
     assert {each.message.partition(":")[0] for each in lint(source(text, name="run.py"))} == {"size={size}"}
+
+
+def test_a_job_file_that_a_program_writes_line_by_line() -> None:
+    lines = [
+        "[global]",
+        "ioengine=psync",
+        "iodepth={depth}",
+        "rw=randread",
+        "bs=4k",
+        "size=9g",
+        "[a]",
+        "filename=/mnt/f",
+    ]
+    text = "with open('a.fio', 'w') as f:\n" + "".join(f'    f.write(f"{line}\\n")\n' for line in lines)
+    found = sorted(said(text, name="make.py"))
+    assert found == [(4, "note", "iodepth-with-sync-engine"), (4, "note", "unknown-variable")]
+    assert rules(text.replace("ioengine=psync", "direct=1"), name="make.py") >= {"iodepth-with-sync-engine"}
+    assert rules(text.replace("f.write", "log.info"), name="make.py") == {"no-job"}

@@ -199,3 +199,19 @@ def test_one_cold_pass_through_the_page_cache_reads_from_the_disk(options: str, 
 def test_one_pass_is_not_cold_if_invalidate_does_not_reach_the_cache(fs: str) -> None:
     found = {rule: each for _, each, rule in said(job(_ONCE), flags(fs=fs, ram="64G"))}
     assert found["size-below-cache"] == "warning"
+
+
+def test_the_commits_of_each_clone() -> None:
+    text = job("rw=write bs=1m size=5g fsync=1 ioengine=sync numjobs=6")
+    (found,) = [each for each in lint(source(text)) if each.rule == "short-commit-test"]
+    assert "5.12k commits of 1 MiB in each of 6 clones" in found.message
+    assert found.fix.startswith("set time_based=1 with runtime=60, and")
+    (found,) = [each for each in lint(source(text + "runtime=90\n")) if each.rule == "short-commit-test"]
+    assert found.fix.startswith("set time_based=1, and")
+
+
+def test_pages_of_an_unknown_file_system() -> None:
+    text = job("rw=randrw bs=1k size=9g end_fsync=1")
+    for where, said_of in ((None, "most file systems read and write"), (flags(fs="ext4"), "the file system reads")):
+        (found,) = [each for each in lint(source(text), where) if each.rule == "recordsize-mismatch"]
+        assert said_of in found.message
