@@ -6,6 +6,10 @@ from poolproof.rules.model import Case, Findings, Rule, fio_source, linux_source
 from poolproof.rules.path import is_fuse
 
 _WAITING = ("ext4", "xfs")
+_FIXES = {
+    "file_append": "remove file_append, so that fio lays the file out first",
+    "fallocate=none": "remove fallocate=none, or set overwrite=1, so that fio lays the file out first",
+}
 
 
 def _in_job(case: Case) -> Findings:
@@ -20,6 +24,7 @@ def _in_job(case: Case) -> Findings:
             f"{case.who(jobs)} writes with direct=1 beyond the end of its file ({why}): {wait} such writes one at a "
             f"time, so a queue depth of {jobs[0].depth} is not reached{where}",
             weight=45,
+            fix=_FIXES[why],
         )
 
 

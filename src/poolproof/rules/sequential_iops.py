@@ -20,9 +20,11 @@ def _small(case: Case) -> list[LoadPart]:
 def _may_merge(job: LoadPart) -> bool:
     """True if the kernel can merge neighbouring I/Os, either in RAM or in a queue of several I/Os.
 
-    A direct job with a single I/O in flight sends each I/O as a separate request.
+    A direct job with a single I/O in flight sends each I/O as a separate request. With `rw=write:4k`, fio leaves 4 KiB
+    between two I/Os (io_u.c, get_next_seq_offset).
     """
-    return not job.direct or job.queue_each > 1
+    has_gaps = is_fio_job(job) and ":" in (fio_job(job).text("rw") or "")
+    return not has_gaps and (not job.direct or job.queue_each > 1)
 
 
 def _in_job(case: Case) -> Findings:

@@ -215,3 +215,16 @@ def test_pages_of_an_unknown_file_system() -> None:
     for where, said_of in ((None, "most file systems read and write"), (flags(fs="ext4"), "the file system reads")):
         (found,) = [each for each in lint(source(text), where) if each.rule == "recordsize-mismatch"]
         assert said_of in found.message
+
+
+def test_gaps_between_sequential_writes_prevent_merging() -> None:
+    text = job("rw=write bs=4k size=9g end_fsync=1")
+    assert "sequential-iops" in rules(text)
+    assert "sequential-iops" not in rules(text.replace("rw=write", "rw=write:4k"))
+
+
+def test_the_fix_names_the_option_of_the_job() -> None:
+    text = job("rw=write bs=4k size=9g direct=1 ioengine=libaio iodepth=8")
+    for option, fix in (("file_append=1", "remove file_append, so"), ("fallocate=none", "remove fallocate=none, or")):
+        (found,) = [each for each in lint(source(f"{text}{option}\n")) if each.rule == "extending-writes"]
+        assert found.fix.startswith(fix)
