@@ -179,7 +179,8 @@ def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
         for name, variable in unknown_in(job).items():
             is_option = name in job.lines or name in unit.defaults
             setting = f"{name}={job.options[name]}" if is_option else f"cd {job.options[name]}"
-            if unit.form == "job file" and is_literal and _NOT_EXPANDED.match(variable):
+            is_explained = re.search(rf"^[#;].*{re.escape(variable)}", source.text, re.MULTILINE) is not None
+            if unit.form == "job file" and is_literal and _NOT_EXPANDED.match(variable) and not is_explained:
                 message = f"{setting}: fio does not expand {variable}; it expands only the form ${{NAME}}"
                 fix = "write ${NAME}, and export NAME; or expand the file with envsubst before fio reads it"
                 yield Diagnostic(source.name, job.lines.get(name, unit.line), "misread-by-fio", "warning", message, fix)

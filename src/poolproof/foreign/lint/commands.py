@@ -13,7 +13,7 @@ from poolproof.foreign.lint.code_tables import option_tables_in
 from poolproof.foreign.lint.fio_command import read_fio_call
 from poolproof.foreign.lint.function_calls import calls_of, functions_in
 from poolproof.foreign.lint.hidden_commands import option_strings, with_hidden_commands
-from poolproof.foreign.lint.jobfiles import has_fio_options, inherited, on_line
+from poolproof.foreign.lint.jobfiles import has_fio_options, inherited, on_line, without_control_lines
 from poolproof.foreign.lint.jobfiles import is_job_file as starts_with_section
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
@@ -182,7 +182,7 @@ def _in_session(
 
 def _in_yaml(text: str, surroundings: JobEnvironment, variables: Mapping[str, str], above: int) -> Iterator[FioCall]:
     """Yield the job files in literal scalars, and the fio calls in lists. `above`: the number of lines above."""
-    for block in blocks_in(text):
+    for block in blocks_in(without_control_lines(text)):
         if has_fio_options(block.text):
             job_file = with_values(block.text, variables)
             yield unit_of_job_file(job_file, surroundings, first_line=above + block.line)

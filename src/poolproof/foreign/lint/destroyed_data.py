@@ -97,7 +97,7 @@ def _paths(job: Job, values: PossibleValues) -> Iterator[str]:
         names = (form,)
     elif job.filename is None and directory.startswith("/dev") and "directory" not in job.lines:
         names = (job.name,)  # after `cd /dev`, a job with the name of a device uses the device
-    for given in map(job.path, names):
+    for given in (job.path(name) for name in names if not name.endswith("/")):  # fio does not open a directory
         paths = [*map(plain_path, values.of_path(given))]
         if values.is_device(given) and not any(path.startswith("/dev/") for path in paths):
             paths = [given]

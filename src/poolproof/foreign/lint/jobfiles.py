@@ -26,6 +26,11 @@ _SHARED = frozenset(
 """Options of fio whose names other file formats use too."""
 
 
+def without_control_lines(text: str) -> str:
+    """Replace the comments of a template, and lines such as `{% if … %}`, with spaces. The positions do not change."""
+    return _TEMPLATE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text) if "{" in text else text
+
+
 def is_job_file(text: str) -> bool:
     """True if the text begins with a section header or an `include` line.
 
@@ -84,7 +89,7 @@ def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, sta
 
     `first_line`, `start`: the line and the character at which the job file begins in that text.
     """
-    text = _TEMPLATE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text) if "{" in text else text
+    text = without_control_lines(text)
     read = read_job_file(
         text,
         environment=surroundings.environment,

@@ -314,3 +314,9 @@ def test_a_test_for_a_block_device(test: str, is_device: bool) -> None:
     end = "fi\n" if test.endswith("then\n") else ""
     text = f"F=$1\n{test}fio --name=a --filename=$F --rw=write --bs=1m --size=1g --end_fsync=1\n{end}"
     assert ("destroys-data" in {rule for _, _, rule in said(text, name="bench.sh")}) == is_device
+
+
+def test_a_directory_is_not_a_device() -> None:
+    text = "[a]\nrw=write\nsize=9g\nend_fsync=1\nbs=1m\nfilename=/dev/longhorn/"
+    assert said(f"{text} # replace\n", name="a.fio") != said(f"{text}v1\n", name="a.fio")
+    assert "destroys-data" not in {rule for _, _, rule in said(f"{text} # replace\n", name="a.fio")}

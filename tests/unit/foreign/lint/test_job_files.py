@@ -145,3 +145,9 @@ def test_the_configuration_of_another_program_is_not_a_job_file() -> None:
     assert said(_OTHER, name="bench.conf") == [(1, "note", "no-job")]
     assert ("error", "refused-by-fio") in {each[1:] for each in said(_OTHER, name="bench.fio")}
     assert ("error", "refused-by-fio") in {each[1:] for each in said(_OTHER + "rw=read\n", name="bench.conf")}
+
+
+def test_a_comment_that_explains_a_placeholder() -> None:
+    text = "# $target: the device\n[a]\nfilename=$target\nrw=randread\nsize=9g\n"
+    assert said(text) == [(3, "note", "unknown-variable")]
+    assert said(text.replace("# $target", "# target")) == [(3, "warning", "misread-by-fio")]

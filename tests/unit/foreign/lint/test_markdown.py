@@ -104,3 +104,14 @@ def test_a_job_file_in_the_prose_of_an_issue() -> None:
     assert said(f"It is slow.\n\n{job}thanks\n", name="issue.md") == [(5, "warning", "iodepth-with-sync-engine")]
     assert said(f"Slow:\n```\n{job}```\n", name="issue.md") == [(5, "warning", "iodepth-with-sync-engine")]
     assert rules("Notes\n\n[link]\nsee=this\nname=a\n", name="notes.md") == {"no-job"}
+
+
+def test_prose_about_fio_is_not_a_command() -> None:
+    text = "It uses the\nfio --client option to start the jobs. The\nfio job file directory must exist.\n"
+    assert said(text, name="notes.md") == [(1, "note", "no-job")]
+    text = "Run\nfio --name=a --rw=write --bs=1m --size=8g --filename=/mnt/f\n"
+    assert said(text, name="notes.md") == [(2, "warning", "write-without-sync")]
+    assert rules("Run `fio jobs/a.fio`, or\nfio -name a -rw write -size 8g -bs 1m\n", name="notes.md") == {
+        "no-job",
+        "write-without-sync",
+    }

@@ -57,3 +57,12 @@ def test_a_job_file_in_a_quoted_scalar() -> None:
     assert said(text.replace("'", '"'), name="map.yaml") == [(7, "warning", "write-without-sync")]
     joined = lint(source(text.replace("size=9g\n\n", "size=9g\n"), name="map.yaml"))
     assert any("size=9g filename=/mnt/f" in each.message for each in joined)
+
+
+def test_a_job_file_in_a_template_of_yaml() -> None:
+    text = (
+        "data:\n{% for n in numjobs %}\n  job: |\n    [global]\n{% if block %}\n    filename={{ path }}\n{% else %}\n"
+        "    directory={{ path }}\n{% endif %}\n    size={{ size }}\n    bs=1m\n    direct=1\n\n"
+        "    [write]\n    rw=write\n{% endif %}\n"
+    )
+    assert rules(text, name="map.yml.j2") == {"unknown-variable"}
