@@ -223,8 +223,7 @@ def fio_keywords(host: Host) -> Mapping[str, int]:
 
 
 def _lines_of(unit: FioCall) -> Iterator[int]:
-    yield from (each.line for each in unit.jobs)
-    yield from (line for each in unit.jobs for line in each.lines.values())
+    yield from (line for each in unit.jobs for line in (each.line or unit.line, *each.lines.values()))
 
 
 def _is_command(words: Sequence[str]) -> bool:
