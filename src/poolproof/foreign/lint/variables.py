@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from poolproof.load.fio.job import Job, Jobs
+from poolproof.load.fio.option_names import ENGINE_OPTIONS, OTHER_RELEASES
 from poolproof.load.fio.option_values import is_external
 
 UNKNOWN = re.compile(
@@ -60,6 +61,12 @@ _IN_FOLDER = re.compile(
 """Matches a path with variables that is probably not a device: `$DIR/file` or `$FILE.bin`."""
 
 _PATHS = frozenset({"filename", "directory"})
+_OF_ENGINES = ENGINE_OPTIONS | {
+    name for name in OTHER_RELEASES if name.startswith(("fdp", "http_", "libblkio_", "nfs_", "xnvme_"))
+}
+"""Options that fio refuses unless the engine has them, so without `ioengine`, the command line sets the engine."""
+
+_PASS_THROUGH = "io_uring_cmd"  # an engine with its own options, which no cache serves
 _NUMBERS = ("0", "1", "1g")
 """The values to try for options that `_VALUES` does not list."""
 
@@ -87,23 +94,34 @@ def possible_jobs(jobs: Jobs, *, has_unknown_words: bool) -> Iterator[Jobs]:
 
     Only one option is varied at a time. If all variables and arguments are known, the jobs are yielded once, unchanged.
     """
-    names = sorted({name for job in jobs for name in unknown_in(job)})
+    names = sorted({name for job in jobs for name in _not_known(job)})
     first = {name: _VALUES.get(name, _NUMBERS)[0] for name in names}
     yield _filled(jobs, first, {})
     for name in names:
         are_files = name == "filename" and all(_IN_FOLDER.match(job.options.get(name, "")) for job in jobs)
         for value in _VALUES.get(name, _NUMBERS)[1:] if not are_files else ():
             yield _filled(jobs, {**first, name: value}, {})
+    if any(map(_lacks_engine, jobs)):
+        yield _filled(jobs, {**first, "ioengine": _PASS_THROUGH}, {})
     if has_unknown_words:
         yield from (_filled(jobs, first, more) for more in _POSSIBLE_OPTIONS)
+
+
+def _not_known(job: Job) -> frozenset[str]:
+    """Return the options whose value is unknown, including the engine if only the command line can set it."""
+    return frozenset(unknown_in(job)) | ({"ioengine"} if _lacks_engine(job) else frozenset())
+
+
+def _lacks_engine(job: Job) -> bool:
+    return "ioengine" not in job.options and not _OF_ENGINES.isdisjoint(job.options)
 
 
 def _filled(jobs: Jobs, values: Mapping[str, str], more: Mapping[str, str]) -> Jobs:
     filled = []
     for job in jobs:
-        unknown = unknown_in(job)
-        options = {name: values[name] if name in unknown else value for name, value in job.options.items()}
-        for name in unknown.keys() & _PATHS:
+        unknown = _not_known(job)
+        options = {**job.options, **{name: values[name] for name in unknown}}
+        for name in unknown & _PATHS:
             options[name] += _suffix(job.options[name])
         filled.append(replace(job, options={**options, **more}) if unknown or more else job)
     return tuple(filled)

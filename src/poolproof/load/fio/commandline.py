@@ -290,11 +290,11 @@ def without_windows_path(text: str) -> str:
     """Replace each Windows path such as `C:\\fio\\fio.exe`, including any prompt before it, with `fio`.
 
     Otherwise, the backslashes would be parsed as shell escapes. The path is padded, so that positions do not change,
-    and `.exe` is kept, because fio's default engine differs on Windows.
+    and always ends with `.exe`, because fio's default engine differs on Windows.
     """
 
     def padded(found: re.Match[str]) -> str:
-        return ("fio.exe" if found[0].endswith(".exe") else "fio").rjust(len(found[0]))
+        return ("fio.exe" if len(found[0]) >= len("fio.exe") else "fio").rjust(len(found[0]))
 
     return _WINDOWS_CALL.sub(padded, text) if "fio" in text else text
 

@@ -151,3 +151,10 @@ def test_a_comment_that_explains_a_placeholder() -> None:
     text = "# $target: the device\n[a]\nfilename=$target\nrw=randread\nsize=9g\n"
     assert said(text) == [(3, "note", "unknown-variable")]
     assert said(text.replace("# $target", "# target")) == [(3, "warning", "misread-by-fio")]
+
+
+def test_a_job_file_whose_engine_the_command_line_sets() -> None:
+    text = "[a]\nrw=randwrite\nsize=9g\nbs=4k\niodepth=8\n"
+    assert rules(text) >= {"write-without-sync", "iodepth-with-sync-engine"}
+    for option in ("fdp=1", "xnvme_async=io_uring_cmd", "cmd_type=nvme"):
+        assert rules(f"{text}{option}\n").isdisjoint({"write-without-sync", "iodepth-with-sync-engine"})

@@ -54,3 +54,9 @@ def test_a_backslash_of_powershell_is_no_escape() -> None:
         "& fio.exe --name=a `\n  --filename=D\\:\\f.dat `\n  --rw=read --bs=1m --size=4G --runtime=30 --direct=1\n"
     )
     assert rules(script, name="bench.ps1") == {"runtime-without-time-based"}
+
+
+def test_a_path_with_a_drive_is_one_of_windows() -> None:
+    options = "--name=a --rw=read --direct=1 --size=9g --bs=64k --iodepth=32 --filename=a.dat\n"
+    assert "iodepth-with-sync-engine" not in rules(f"C:\\Tools\\fio-3.16-x64\\fio {options}", name="page.adoc")
+    assert "iodepth-with-sync-engine" in rules(f"fio {options}", name="page.adoc")
