@@ -179,8 +179,8 @@ def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
         for name, variable in unknown_in(job).items():
             is_option = name in job.lines or name in unit.defaults
             setting = f"{name}={job.options[name]}" if is_option else f"cd {job.options[name]}"
-            is_explained = re.search(rf"^[#;].*{re.escape(variable)}", source.text, re.MULTILINE) is not None
-            if unit.form == "job file" and is_literal and _NOT_EXPANDED.match(variable) and not is_explained:
+            is_misread = unit.form == "job file" and is_literal and _NOT_EXPANDED.match(variable) is not None
+            if is_misread and not _is_explained(variable, source.text):
                 message = f"{setting}: fio does not expand {variable}; it expands only the form ${{NAME}}"
                 fix = "write ${NAME}, and export NAME; or expand the file with envsubst before fio reads it"
                 yield Diagnostic(source.name, job.lines.get(name, unit.line), "misread-by-fio", "warning", message, fix)
@@ -196,6 +196,11 @@ def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
         found.append((line, message, _GIVE_IT))
     for line, message, fix in found:
         yield Diagnostic(source.name, line, "unknown-variable", "note", message, fix)
+
+
+def _is_explained(variable: str, text: str) -> bool:
+    """True if a comment mentions the variable, so that another program replaces it."""
+    return re.search(rf"^[#;].*{re.escape(variable)}", text, re.MULTILINE) is not None
 
 
 def _not_read(source: Source, units: Sequence[FioCall]) -> Iterator[Diagnostic]:

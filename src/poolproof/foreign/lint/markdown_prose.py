@@ -29,6 +29,7 @@ _MARKS = re.compile(r"^[> ]+", re.MULTILINE)
 _PROMPT = re.compile(r"^([ \t]*)#(?=[ \t]+(?:sudo[ \t]+)?fio[ \t]+--?[a-z])")
 _FIO = re.compile(r"\A[ \t]{0,40}+(?:sudo[ \t]+)?fio[ \t]")
 _OF_SESSIONS = ("", "console", "shell-session", "text", "terminal")
+_LONGEST_LINE = 1000  # in a longer line, the search for options could take too long
 _NAMED = re.compile(r"(?<![\w./-])fio(?=\s|$)")
 _LOOKS_LIKE_COMMAND = re.compile(
     r"\bfio[\w.-]*[ \t].*(?:\s--?[a-z]\w+[= ][^\s].*\s--?[a-z]\w+|\s--?[a-z]\w+=|\.(?:fio|job|ini|cfg)\b|\\\s*$|[$<{])"
@@ -106,7 +107,8 @@ def without_quotes_in_prose(text: str) -> str:
 def _in_prose(line: str) -> str:
     """Return a line of prose without quotes, and without the name `fio` if it is not a command with options."""
     plain = line.translate(_QUOTES)
-    return plain if _LOOKS_LIKE_COMMAND.search(plain) else _NAMED.sub("   ", plain)
+    is_command = len(line) > _LONGEST_LINE or _LOOKS_LIKE_COMMAND.search(plain) is not None
+    return plain if is_command else _NAMED.sub("   ", plain)
 
 
 def _is_session(language: str, lines: Sequence[str]) -> bool:
