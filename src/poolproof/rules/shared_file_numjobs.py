@@ -79,7 +79,10 @@ def _direct_in_step(case: Case) -> Findings:
     clones, did = _starters_in((jobs[0],)), " and ".join(["read"] * jobs[0].reads + ["write"] * jobs[0].writes)
     on_device = all(_DISK.match(name) for name in fio_job(jobs[0]).filenames)
     is_direct = (
-        on_device or (case.quoted is not None and case.quoted.honours_direct) or all(_queues(case, job) for job in jobs)
+        on_device
+        or all(fio_job(job).engine == "windowsaio" for job in jobs)  # opens its files with FILE_FLAG_NO_BUFFERING
+        or (case.quoted is not None and case.quoted.honours_direct)
+        or all(_queues(case, job) for job in jobs)
     )
     cache = "the drive's cache" if is_direct else "if direct=1 is not honoured here, RAM"
     yield finding(
@@ -208,7 +211,8 @@ RULE = Rule(
     "and fio adds up the rates of all of them.",
     shows="In a job: clones that access the same bytes and are not known to bypass RAM. The finding is only a note if "
     "they do not start at the same offset. With direct=1 on an unknown target, only sequential clones that start at "
-    "the same offset are reported. This finding is only a note in these cases: on a block device, if each write is "
+    "the same offset are reported. This finding is only a note in these cases: on a block device, with "
+    "windowsaio, if each write is "
     "synchronous, if a heading above the result names ext4 or XFS, or if the latencies show that libaio queued the I/O "
     "of a file (it does so only if direct=1 is honoured). In the counters: the disks moved about 1/numjobs of what fio "
     "moved.",

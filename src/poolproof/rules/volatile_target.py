@@ -14,9 +14,11 @@ def _in_job(case: Case) -> Findings:
     yield from _finding(case, "suspects")
     jobs = [job for job in case.jobs if _path_in_ram(job)] if case.target is None else []
     if jobs and (case.cold or case.load.writes):
-        path = _path_in_ram(jobs[0]) or ""
+        paths = list(dict.fromkeys(filter(None, map(_path_in_ram, jobs))))
+        path = paths[0]
         what = "drops the data or keeps it in RAM" if _NOTHING.match(path) else "is RAM"
-        yield suspects(f"{case.who(jobs)} uses {path}, which {what}: no disk is involved", weight=95)
+        named = path if len(paths) == 1 else f"a path such as {path}"
+        yield suspects(f"{case.who(jobs)} uses {named}, which {what}: no disk is involved", weight=95)
 
 
 def _path_in_ram(job: LoadPart) -> str | None:

@@ -25,7 +25,7 @@ _ROOT_LINKS = re.compile(r"(?:/proc/(?:\d+|self|thread-self)(?:/task/\d+)?/root)
 _SHARED_MEMORY = re.compile(r"(?:mmapshared|mmaphuge):(.+)")
 _UNESCAPED_COLON = re.compile(r"(?<!\\):")
 _NO_DISKS = re.compile(
-    r"/dev/((shm|fd|pts|mqueue|hugepages)(/.*)?|null|zero|full|u?random|std(in|out|err)|tty\w*|z?ram\d*)"
+    r"/dev/((shm|fd|pts|mqueue|hugepages)(/.*)?|null|zero|full|u?random|std(in|out|err)|tty\w*|z?ram\d*|nullb\d+)"
 )
 _FORBIDDEN = ("\n", "\r", "\0", "#", ";")  # fio 3.33 cuts a value at `#` or `;`, even in quotes
 REPLACED = re.compile(r"\$\{|\$(pagesize|mb_memory|ncpus)")

@@ -228,3 +228,18 @@ def test_the_fix_names_the_option_of_the_job() -> None:
     for option, fix in (("file_append=1", "remove file_append, so"), ("fallocate=none", "remove fallocate=none, or")):
         (found,) = [each for each in lint(source(f"{text}{option}\n")) if each.rule == "extending-writes"]
         assert found.fix.startswith(fix)
+
+
+def test_jobs_on_different_devices_in_ram() -> None:
+    text = "[global]\nrw=randwrite\nsize=1m\ndirect=1\n[a]\nfilename=/dev/nullb0\n[b]\nfilename=/dev/nullb1\n"
+    found = {each.rule: each.message for each in lint(source(text))}
+    assert "each of the jobs `a`, `b` uses a path such as /dev/nullb0, which" in found["volatile-target"]
+    assert "destroys-data" not in found  # null_blk stores nothing that a disk could lose
+
+
+def test_direct_io_of_windows_is_honoured() -> None:
+    text = job("rw=read bs=1m size=8g direct=1 numjobs=8 filename=f iodepth=8")
+    (found,) = [each for each in lint(source(f"{text}ioengine=windowsaio\n")) if each.rule == "shared-file-numjobs"]
+    assert found.severity == "note" and "the drive's cache can serve" in found.message
+    (found,) = [each for each in lint(source(f"{text}ioengine=libaio\n")) if each.rule == "shared-file-numjobs"]
+    assert found.severity == "warning"
