@@ -27,7 +27,8 @@ WINDOW = 8000
 _PREFIX = re.compile(r"(?<![\w\"'])[fFrRbBuU]{1,2}(?=\"\"\"|''')")
 _PLACEHOLDER = re.compile(r"\{(?P<name>\w{1,60}(?:\.\w{1,60}){0,4})[^{}]*\}|%[-\d.]*[sdvi](?!\w+%)")
 _COMMAND = re.compile(
-    rf"{BLANKS}(?:[\w./=-]{{1,40}}+\s{{1,99}}+){{0,6}}?(?:[^\s/]{{0,80}}+/){{0,12}}+fio(?:\.exe)?\s+-"
+    rf"{BLANKS}(?:[\w./=-]{{1,40}}+\s{{1,99}}+){{0,6}}?(?:(?:[^\s/]{{0,80}}+/){{0,12}}+fio(?:\.exe)?"
+    r"|\$\{(?:self_)?fio(?:_(?:exe|bin|binary|cmd|command|path))?\})\s+-"
 )
 _PROGRAM = re.compile(r"\s{0,9}(?:sudo\s{1,9})?(?:/[\w/.-]{1,80}/)?fio\s{1,9}")  # "fio " + options
 _ADDED = rf"{BLANKS}(?:\+{BLANKS}|(?<=\s)\.\s{{1,99}}+)"  # the dot is Perl's

@@ -218,11 +218,12 @@ class _ShellParser:
         return is_option and any(_FIO.search(word.text) for word in self._command)
 
     def _documents(self) -> None:
-        """Read the here-documents that the previous line announced with `<<MARK`."""
+        """Read the here-documents that the previous line announced. Documentation may indent or quote `MARK`."""
         for here, command in self._waiting:
             tabs = "\t*" if here["tabs"] else ""
             mark = re.compile(rf"^{tabs}{re.escape(here['mark'])}\r*$", re.MULTILINE)
-            found = mark.search(self._text, self._place) or self._indented(here["mark"])
+            indented = re.compile(rf"^[> \t]{{1,12}}{re.escape(here['mark'])}[ \t\r]*$", re.MULTILINE)
+            found = mark.search(self._text, self._place) or indented.search(self._text, self._place)
             start, line = self._start + self._place, self._line
             text = self._take(found.start() if found else len(self._text))
             words = [*dropwhile(_BEFORE.__contains__, (word.text for word in command))] or [""]
@@ -249,10 +250,6 @@ class _ShellParser:
             self._take(found.end() + 1 if found else len(self._text))
         self._waiting.clear()
         self._goes_to, self._appends = "", False
-
-    def _indented(self, mark: str) -> re.Match[str] | None:
-        """Return the end of a here-document that documentation indents or quotes. A shell would not accept it."""
-        return re.compile(rf"^[> \t]{{1,12}}{re.escape(mark)}[ \t\r]*$", re.MULTILINE).search(self._text, self._place)
 
     def expanded(self) -> str:
         """Return the text as the shell expands it in a here-document."""

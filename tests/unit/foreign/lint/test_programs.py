@@ -421,3 +421,11 @@ def test_a_job_file_that_a_program_writes_line_by_line() -> None:
     assert found == [(4, "note", "iodepth-with-sync-engine"), (4, "note", "unknown-variable")]
     assert rules(text.replace("ioengine=psync", "direct=1"), name="make.py") >= {"iodepth-with-sync-engine"}
     assert rules(text.replace("f.write", "log.info"), name="make.py") == {"no-job"}
+
+
+@pytest.mark.parametrize("program", ["fio_exe", "fio", "self.fio_path", "FIO"])
+def test_a_program_in_a_variable(program: str) -> None:
+    options = "' --name=a --rw=randread --bs=4k --size=9g --filename=/mnt/f'\n    ' --ioengine=psync --iodepth=8'"
+    text = f"vm.run(\n    f'{{{program}}} --direct=1'\n    {options}\n)\n"
+    expected = {"iodepth-with-sync-engine"} if program != "FIO" else {"no-job"}
+    assert rules(text, name="run.py") == expected
