@@ -215,10 +215,25 @@ def reads_reach_disks(case: Case) -> bool:
         return False
     if requests is None:
         return all(job is not None and goes_past_ram(job, case.target) for _, job in parts_of(case, "read"))
+    requests -= merged_after_readahead(case)
     if requests < REQUESTS_OF_EACH * sum(part.figures.ios or 0 for part, _ in parts_of(case, "read")):
         return False
     left = left_for_cached_reads(case)
     return left is None or left.is_proof
+
+
+def merged_after_readahead(case: Case) -> int:
+    """Return the number of merged read requests if sequential reads go through the page cache, and 0 otherwise.
+
+    Readahead combines such reads before a layer splits the result, for example at the stripes of btrfs or md. The block
+    layer merges the pieces again, so merges do not show that each read had a request of its own. ZFS is an exception:
+    it reads each record on its own.
+    """
+    is_combined = any(
+        job is not None and (job.is_sequential or job.random_share < 1) and may_end_in_ram(job, case.target)
+        for _, job in parts_of(case, "read")
+    )
+    return sum(leaf.read_merges or 0 for leaf in case.leaves) if is_combined and not is_zfs(case.target) else 0
 
 
 def left_for_cached_reads(case: Case) -> Coverage | None:

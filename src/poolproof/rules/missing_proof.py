@@ -150,7 +150,8 @@ def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
     needed = write_coverage.write_requests_needed(case) if kind == "write" else ios
     needs = f", although {format_count(needed)} are needed" if needed and needed > ios else ""
     trees = write_coverage.tree_blocks(case) if kind == "write" else 0
-    merged = min(write_coverage.merged_in_ram(case), requests - trees) if kind == "write" else 0
+    combined = write_coverage.merged_in_ram(case) if kind == "write" else coverage.merged_after_readahead(case)
+    merged = min(combined, requests - trees)
     others = (format_number_of(trees, "tree block"), format_number_of(merged, "merged request"))
     counted = format_number_of(requests - trees - merged, "request")
     left_out = " and ".join(text for count, text in zip((trees, merged), others, strict=True) if count)

@@ -14,7 +14,13 @@ from poolproof.rules.coverage import (
 )
 from poolproof.rules.flow import account, bytes_prove, copy_devices
 from poolproof.rules.model import Case
-from poolproof.rules.path import goes_past_ram, may_end_in_ram, writes_are_synchronous, writes_go_past_ram
+from poolproof.rules.path import (
+    goes_past_ram,
+    is_zfs,
+    may_end_in_ram,
+    writes_are_synchronous,
+    writes_go_past_ram,
+)
 from poolproof.rules.reported import ReportedDirection
 from poolproof.rules.tolerances import REQUESTS_OF_EACH
 from poolproof.units import format_number_of
@@ -83,8 +89,8 @@ def _most_journal_requests(case: Case, part: ReportedDirection, job: LoadPart | 
 def data_write_requests(case: Case) -> int | None:
     """Return the number of write requests that show separate writes, or None if requests were not counted.
 
-    Two kinds of requests do not: those for btrfs's metadata, and those that the block layer merged after random writes
-    had been sorted in RAM.
+    Two kinds of requests do not: those for btrfs's metadata, and those that the block layer merged after writes had
+    been combined in RAM.
     """
     requests = counted_requests(case, "write")
     if requests is None:
@@ -111,15 +117,16 @@ def tree_blocks(case: Case) -> int:
 
 
 def merged_in_ram(case: Case) -> int:
-    """Return the number of merged write requests if random writes were sorted in RAM, and 0 otherwise.
+    """Return the number of merged write requests if the page cache combined writes, and 0 otherwise.
 
-    Writes at random offsets have no neighbours to be merged with, unless they wait in RAM and are written in the order
-    of their offsets. Some file systems and all block devices pass each page to the block layer on its own, which merges
-    them (block_write_full_folio() in fs/buffer.c, Linux 6.12).
+    Random writes have no neighbours to be merged with, unless they wait in RAM and are written in the order of their
+    offsets. Sequential writes are combined in RAM too. Merges then only show that a layer split the data again: btrfs
+    and md at their stripes, and block devices and ext4's data=journal into pages (block_write_full_folio() in
+    fs/buffer.c, Linux 6.12). ZFS writes each record on its own, so merges of its sequential writes count.
     """
-    sorted_in_ram = any(
+    is_combined = any(
         job is not None
-        and job.is_random
+        and (job.is_random or not is_zfs(case.target))
         and not job.commits_each_write
         and not writes_are_synchronous(case, job)
         and may_end_in_ram(job, case.target)
@@ -127,7 +134,7 @@ def merged_in_ram(case: Case) -> int:
         for _, job in parts_of(case, "write")
     )
     copies = copy_devices(case)
-    return sum(leaf.write_merges or 0 for leaf in case.leaves if leaf.device not in copies) if sorted_in_ram else 0
+    return sum(leaf.write_merges or 0 for leaf in case.leaves if leaf.device not in copies) if is_combined else 0
 
 
 def _tree_block_bytes(case: Case) -> int | None:

@@ -184,17 +184,50 @@ def test_requests_for_other_writes_do_not_prove_writes_that_ram_combined(
     ("options", "verdict"),
     [
         ("rw=randwrite direct=0 end_fsync=1", "unproven"), ("rw=randwrite direct=0 fdatasync=1", "sound"),
-        ("rw=randwrite direct=1", "sound"), ("rw=write direct=0 end_fsync=1", "sound"),
+        ("rw=randwrite direct=1", "sound"), ("rw=write direct=0 end_fsync=1", "unproven"),
+        ("rw=write direct=0 fdatasync=1", "sound"), ("rw=write direct=1", "sound"),
     ],
 )  # fmt: skip
-def test_requests_that_were_merged_after_sorting_in_ram_are_no_random_writes(options: str, verdict: Verdict) -> None:
+def test_requests_that_were_merged_after_writes_were_combined_in_ram_are_no_writes(
+    options: str, verdict: Verdict
+) -> None:
     """On a device without a file system, 83,240 buffered writes of 4k became 1,795 requests."""
     moved = 83_240 * 4 * KIB
     disk = leaf(write_bytes=moved, drained_write_bytes=moved, write_ios=1_795, write_merges=81_446)
     load = jobs(f"{options} bs=4k size=512m time_based=1 runtime=2")
     found = Evidence(account(write=(moved, moved, moved)), (disk,))
     case = Case(load, said(write=direction(moved, 2.0)), found, Target("", ram_bytes=8 * GIB))
-    assert _verdicts(case, "iops", "bandwidth")[0] == verdict
+    assert _verdicts(case, "iops", "bandwidth") == (verdict, "sound")
+
+
+@pytest.mark.parametrize(
+    ("options", "requests", "merges", "target", "verdicts"),
+    [
+        ("direct=0", 410, 3_017, Target("btrfs"), ("unproven", "unproven", "sound")),
+        ("direct=0", 3_427, 0, Target("btrfs"), ("sound", "unproven", "sound")),
+        ("direct=1 ioengine=libaio iodepth=32", 410, 3_017, Target("btrfs"), ("sound", "sound", "sound")),
+        ("direct=1 ioengine=libaio iodepth=32", 410, 3_017, EXT4, ("sound", "sound", "sound")),
+        (
+            "direct=1",
+            410,
+            3_017,
+            replace(EXT4, mount_options=("data=journal",)),
+            ("unproven", "unproven", "sound"),
+        ),
+        ("bs=128k", 410, 3_017, _ZFS, ("sound", "unproven", "sound")),
+    ],
+    ids=["stripes", "a request for each read", "queue", "queue on ext4", "data=journal", "zfs reads each record"],
+)
+def test_merged_stripes_are_no_sequential_reads(
+    options: str, requests: int, merges: int, target: Target, verdicts: tuple[Verdict, ...]
+) -> None:
+    """On btrfs raid0, writes of 64 KiB through the page cache became 410 requests and 3,017 merges for 3,200 writes."""
+    bs = 128 * KIB if "128k" in options else 64 * KIB
+    moved = 3_200 * bs
+    disk = leaf(read_bytes=moved, read_ios=requests, read_merges=merges)
+    load = jobs(f"rw=read bs=64k size=64g time_based=1 runtime=2 {options}")
+    case = Case(load, said(read=direction(moved, 2.0, bs)), Evidence(account(read=(moved, moved)), (disk,)), target)
+    assert _verdicts(case, "read_iops", "read_p99", "read_bandwidth") == verdicts
 
 
 @pytest.mark.parametrize(
