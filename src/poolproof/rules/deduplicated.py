@@ -4,6 +4,10 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, zfs_source
 
 _OFF = (None, "", "off", "none")
+_FIX_OF_PATTERN = (
+    "use a dataset with dedup=off, or remove buffer_pattern and verify_pattern (refill_buffers does not override them) "
+    "and report that dedup was on"
+)
 
 
 def _in_job(case: Case) -> Findings:
@@ -18,6 +22,7 @@ def _in_job(case: Case) -> Findings:
         "suspects" if equal else "notes",
         f"{case.who(equal or writers)} writes to a dataset with dedup={case.zfs.dedup}: {what}",
         weight=70,
+        fix=_FIX_OF_PATTERN if any(job.repeats_pattern for job in equal) else "",
     )
 
 

@@ -64,9 +64,7 @@ def _in_job(case: Case) -> Findings:
                 f"{case.who(jobs)} fills its buffers with one pattern, on a target with "
                 f"compression={case.target.compression}: a record shrinks to a small fraction of its size",
                 weight=75,
-                fix="remove buffer_pattern and verify_pattern: refill_buffers does not override them"
-                if is_fio_job(jobs[0])
-                else "write data that does not compress, as fio does with refill_buffers=1",
+                fix=_fix_of_pattern(jobs[0]),
             )
             return
         yield suspects(
@@ -78,14 +76,27 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
-    flow = lost_writes(case)
-    if flow and _repeating(case) and case.target:
+    flow, jobs = lost_writes(case), _repeating(case)
+    if flow and jobs and case.target:
+        patterned = [job for job in jobs if job.repeats_pattern]
+        why = (
+            f"{case.who(patterned)} fills its buffers with one pattern, which compresses well"
+            if patterned
+            else "fio fills each buffer once and reuses it, so the data repeats"
+        )
         yield finding(
             flow.effect,
-            f"fio wrote {flow.moved}; compression={case.target.compression} reduced it to {flow.counted} on the disks "
-            f"({flow.share}): fio fills each buffer once and reuses it, so the data repeats",
+            f"{case.generator} wrote {flow.moved}; compression={case.target.compression} reduced it to {flow.counted} "
+            f"on the disks ({flow.share}): {why}",
             weight=92,
+            fix=_fix_of_pattern(patterned[0]) if patterned else "",
         )
+
+
+def _fix_of_pattern(job: LoadPart) -> str:
+    if is_fio_job(job):
+        return "remove buffer_pattern and verify_pattern: refill_buffers does not override them"
+    return "write data that does not compress, as fio does with refill_buffers=1"
 
 
 RULE = Rule(

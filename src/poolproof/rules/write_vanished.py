@@ -1,11 +1,14 @@
 """Writes that never reached a disk."""
 
+from poolproof.rules.fio_job import is_fio_job
 from poolproof.rules.flow import commits_each_write, lost_writes, writes_at_end
 from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, zfs_source
 from poolproof.rules.proof import OF_WRITES
 from poolproof.rules.tolerances import REFUTED, WRITTEN, percent
 
-_FIX = "refill_buffers=1 and a single pass over the file; turn off compression and dedup"
+_PASS = "a single pass over the file; turn off compression and dedup"
+_FIX = f"refill_buffers=1 and {_PASS}"
+_FIX_OF_PATTERN = f"remove buffer_pattern and verify_pattern, and use {_PASS}"
 
 
 def _in_result(case: Case) -> Findings:
@@ -22,8 +25,16 @@ def _in_result(case: Case) -> Findings:
         f"{case.generator} wrote {flow.moved}; {when}, {where} {flow.counted_share}: the rest was overwritten in RAM, "
         f"compressed, deduplicated or never stored{so}",
         metrics=("bandwidth", "write_bandwidth") if logged else OF_WRITES,
-        fix=f"use {_FIX}" if case.jobs and not case.load.shares_one_file else "",
+        fix=_fix(case),
     )
+
+
+def _fix(case: Case) -> str:
+    """Return the fix for jobs that share no file, or an empty string. refill_buffers has no effect on a pattern."""
+    if not case.jobs or case.load.shares_one_file:
+        return ""
+    has_pattern = any(job.writes and job.repeats_pattern and is_fio_job(job) for job in case.jobs)
+    return _FIX_OF_PATTERN if has_pattern else f"use {_FIX}"
 
 
 RULE = Rule(
