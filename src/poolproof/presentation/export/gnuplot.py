@@ -163,12 +163,9 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
 
 
 def _bounds(interval: Interval | None, scale: float) -> tuple[str, str]:
-    """Format the bounds of a confidence interval. If a result has no interval, both bounds are the result itself."""
-    if interval is None:
-        return (_UNKNOWN, _UNKNOWN)
-    low = interval.mean if interval.low is None else interval.low
-    high = interval.mean if interval.high is None else interval.high
-    return (_number(low * scale), _number(high * scale))
+    """Format the bounds of a confidence interval, as `NaN` if the result has none, for example with a single trial."""
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    return (_UNKNOWN if low is None else _number(low * scale), _UNKNOWN if high is None else _number(high * scale))
 
 
 def _number(value: float) -> str:
@@ -211,7 +208,7 @@ def _title(panel: Panel, kind: str, way: str) -> str:
 
 
 def _parts(panel: Panel, at: int) -> Iterator[str]:
-    """Yield gnuplot code that draws a line per layout with valid results.
+    """Yield gnuplot code that draws a line per layout with valid results, with a bar for each result's interval.
 
     Results that did not converge are drawn as hollow points.
     """
@@ -225,8 +222,14 @@ def _parts(panel: Panel, at: int) -> Iterator[str]:
             title = _quoted(_one_line(layout))
             hollow = any(map(_is_hollow, rows))
             value = f"({not_converged} ? NaN : ${plain})" if hollow else plain
-            using = f"{_BYTES_COLUMN}:{value}:{low}:{low + 1}"
-            yield f"{file} index {index} using {using} with yerrorlines {_style(index)} title {title}"
+            place, bounds = f"{file} index {index} using {_BYTES_COLUMN}:{value}", f":{low}:{low + 1}"
+            drawn = [row.figures[column] for row in rows if column in row.figures and not _is_hollow(row)]
+            bounded = [each for each in drawn if each.low is not None and each.high is not None]
+            if len(bounded) == len(drawn):
+                yield f"{place}{bounds} with yerrorlines {_style(index)} title {title}"
+            else:  # gnuplot draws no point at all if one of its bounds is NaN
+                yield f"{place} with linespoints {_style(index)} title {title}"
+                yield from [f"{place}{bounds} with yerrorbars {_style(index)} notitle"] * bool(bounded)
             if hollow:
                 using = f"{_BYTES_COLUMN}:({not_converged} ? ${plain} : NaN)"
                 yield f"{file} index {index} using {using} with points {_style(index, hollow=True)} notitle"

@@ -171,6 +171,19 @@ def test_a_figure_that_does_not_count_is_no_number_in_a_data_file(tmp_path: Path
     lines = [line.split("\t") for text in texts for line in text.splitlines() if line and not line.startswith("#")]
     assert len(lines) == len(run.rows)
     for fields in lines:
-        numbers = [float(field) for field in fields[2:14]]
+        values, bounds = ([float(field) for field in fields[start:end]] for start, end in ((2, 6), (6, 14)))
         rejected = fields[-1] in ("refuted", "failed")
-        assert all(math.isnan(number) == rejected for number in numbers)
+        assert all(math.isnan(value) == rejected for value in values)
+        assert all(map(math.isnan, bounds)) or not rejected
+
+
+def test_a_result_without_an_interval_has_no_bounds_in_a_data_file(tmp_path: Path) -> None:
+    """The bounds were the result itself, so that gnuplot drew it as if it were known exactly."""
+    run = table(grid_run(tmp_path / "grid"))
+    files = {place.name: text for place, text in dat_files(run).items()}
+    rows = [line.split("\t") for line in files["randread-async.dat"].splitlines() if line.startswith("mirror\t")]
+    (single,) = (fields for fields in rows if fields[-2] == "1")
+    assert single[4] != "NaN" and single[10:12] == ["NaN", "NaN"]
+    assert all(fields[10] != "NaN" for fields in rows if fields[-2] == "2")
+    plots = [line for line in files["randread-async.gnuplot"].splitlines() if ".dat' index 0 using 15:5" in line]
+    assert ["linespoints" in plot for plot in plots] == [True, False] and "yerrorbars" in plots[1]

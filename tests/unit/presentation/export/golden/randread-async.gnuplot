@@ -23,6 +23,7 @@ set output 'randread-async-bandwidth-mebibytes-read.png'
 set title 'randread async bandwidth-mebibytes read'."\n".'left out: 1 failed'
 set ylabel 'MiB/s'
 plot \
-    'randread-async.dat' index 0 using 15:5:11:12 with yerrorlines linecolor rgb '#0072b2' dashtype 1 pointtype 7 title 'mirror', \
+    'randread-async.dat' index 0 using 15:5 with linespoints linecolor rgb '#0072b2' dashtype 1 pointtype 7 title 'mirror', \
+    'randread-async.dat' index 0 using 15:5:11:12 with yerrorbars linecolor rgb '#0072b2' dashtype 1 pointtype 7 notitle, \
     'randread-async.dat' index 1 using 15:5:11:12 with yerrorlines linecolor rgb '#d55e00' dashtype 1 pointtype 5 title 'union[cache.files=off]', \
     'randread-async.dat' index 2 using 15:5:11:12 with yerrorlines linecolor rgb '#009e73' dashtype 1 pointtype 9 title 'union[cache.files=full]'
