@@ -71,7 +71,7 @@ def print_plan(request: RunRequest, *, as_json: bool) -> None:
         jobs = [
             PlannedJobs(
                 cell.workload.name,
-                fill_text(cell.load) if cell.workload.fill else "",
+                fill_text(cell.workload, cell.load),
                 generator_of(cell.load).text(cell.load),
                 cell.load.generator,
             )

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import NamedTuple
 
+from poolproof.campaign.model import Workload
 from poolproof.errors import BuildError
 from poolproof.evidence.counters import parse_counters
 from poolproof.evidence.model import Target, TestFile
@@ -147,8 +148,7 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
     _make_directories(host, layout, own)
     layout.own.add(host, own | {path for path in directories if path == layout.found})
     loads = [generator_of(cell.load).in_directory(cell.load, directory) for cell, directory in pairs]
-    has_files = [cell.workload.fill and not cell.load.makes_new_files for cell in cells]
-    texts = [fill_text(load) if filled else "" for filled, load in zip(has_files, loads, strict=True)]
+    texts = [fill_text(cell.workload, load) for cell, load in zip(cells, loads, strict=True)]
     filling = {text: entry for text, entry in zip(texts, loads, strict=True) if text}
     fills: dict[str, Fill] = {}
     for number, (text, entry) in enumerate(filling.items(), start=1):
@@ -166,8 +166,13 @@ def _unfilled(cell: CellJobs, directory: str) -> tuple[str, ...]:
     return () if cell.load.makes_new_files else found_paths(cell.load, directory)
 
 
-def fill_text(load: Load) -> str:
-    """Return the job that fills the load's files, as text."""
+def fill_text(workload: Workload, load: Load) -> str:
+    """Return the job that fills the load's files, as text.
+
+    Empty if the load uses existing files, or creates new ones in each trial.
+    """
+    if not workload.fill or load.makes_new_files:
+        return ""
     generator = generator_of(load)
     return generator.text(generator.fill_load(load))
 

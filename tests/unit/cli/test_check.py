@@ -114,3 +114,13 @@ def test_a_disk_that_is_in_use_on_this_machine_is_noted(check: Check, monkeypatc
     assert code == 0
     assert "note: on this machine, `run` would reject device a: SN-1 (/dev/sdx) is mounted at /srv" in out
     assert "device b" not in out
+
+
+def test_a_dry_run_fills_no_files_for_a_workload_that_creates_its_own(check: Check) -> None:
+    check.path.write_text(
+        f"layouts: {{one: dir {check.path.parent}}}\n"
+        "workloads: {reads: {rw: randread, bs: 4k, size: 16m}, log: {preset: etcd, size: 8m}}\n"
+    )
+    code, out, _ = check.command("run", "--dry-run", str(check.path))
+    fills = [block for block in out.split("\n\n") if "writes test files" in block]
+    assert code == 0 and len(fills) == 1 and "size=16m" in fills[0], "etcd's job has unlink=1"
