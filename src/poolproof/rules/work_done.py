@@ -1,14 +1,16 @@
 """Runs that did not do all of the requested work."""
 
+import math
 from errno import EILSEQ
 from os import strerror
 
+from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Outcome, PartOutcome
 from poolproof.rules.fio_job import fio_job, is_fio_job
-from poolproof.rules.model import Case, Findings, Rule, fails, finding, fio_source, notes, rule_id
+from poolproof.rules.model import Case, Changes, Findings, Rule, fails, finding, fio_source, notes, rule_id
 from poolproof.rules.proof import OF_READS, OF_WRITES
 from poolproof.rules.reported import asked_s, counted_ios, most_moved_bytes, parts, ran_s
-from poolproof.units import format_duration, format_size
+from poolproof.units import canonical_size, format_duration, format_size
 
 WORK_DONE = rule_id(__name__)
 """The id of this rule. It is also used for findings about trials that failed before they had a result."""
@@ -17,8 +19,12 @@ _SHORTEST_S, _BURST_S = 1.0, 0.02
 _INSTANT_S = 0.25  # in other people's results: half of the interval over which fio averages a rate (bwavgtime)
 _FEW_IOS = 16
 _LONG_S = 60.0
-_LONGER = "use a larger size=, or time_based=1 with runtime=10 or more"
+_LARGER = "use a larger size=, so that the run takes at least 10 s"
 _ENDS = {"number_ios", "io_size", "loops", "exitall"}
+_LONG_ENOUGH_S = 10
+_MIB = 1 << 20
+_OWN_END = {"fill_device", "steadystate", "read_iolog", "create_only", "zonemode"}
+_PLACED = {"offset", "filesize", "nrfiles", "zonesize"}  # a larger size needs other values of these
 _LARGEST_ERROR = 4095  # MAX_ERRNO of the kernel
 _UNCOUNTED = {
     "runtime", "time_based", "steadystate", "exitall", "number_ios", "loops", "fill_device", "filesize", "nrfiles",
@@ -101,10 +107,19 @@ def _time_done(case: Case) -> Findings:
             f"the run took only {format_duration(ran)}{stopped_by and f' ({stopped_by})'}: that is mostly start-up and "
             "an initial burst",
             weight=80,
-            fix=_LONGER,
+            fix=_longer(case),
         )
         if not is_suspect and case.quoted is not None and case.generator == "fio":
             yield from _instant_directions(case)
+
+
+def _longer(case: Case) -> str:
+    """Return the fix for a short run. Jobs through RAM must not repeat their I/O, because RAM would then serve it."""
+    return f"{_LARGER}, or time_based=1 with runtime=10" if all(map(_may_repeat, case.jobs)) else _LARGER
+
+
+def _may_repeat(job: LoadPart) -> bool:
+    return job.direct or (job.commits_each_write and not job.reads)
 
 
 def _issued_few(case: Case) -> bool:
@@ -124,7 +139,7 @@ def _instant_directions(case: Case) -> Findings:
                 "burst",
                 weight=80,
                 metrics=OF_READS if part.kind == "read" else OF_WRITES,
-                fix=_LONGER,
+                fix=_longer(case),
             )
 
 
@@ -172,6 +187,30 @@ def _asked_bytes(case: Case) -> int | None:
     return total
 
 
+def _fixed_options(case: Case, job: LoadPart) -> Changes:
+    """Return changes that make a run of less than a second last at least 10 s.
+
+    Direct and committed I/O is repeated until the time is over. Other I/O would then access data in RAM, so each clone
+    gets a size of its own, for 10 s at the reported rate. Returns no changes if something else determines how long the
+    job runs.
+    """
+    fio, ran = fio_job(job), ran_s(case.outcome)
+    failed = case.outcome is not None and any(part.error for part in case.outcome.parts)
+    if not ran or ran >= _SHORTEST_S or failed or job.verifies or job.trims or fio.options.keys() & _OWN_END:
+        return {}
+    counts = dict.fromkeys(fio.options.keys() & _ENDS)
+    if _may_repeat(job):
+        return {**counts, "time_based": "1", "runtime": f"{max(_LONG_ENOUGH_S, job.runtime_s or 0):.0f}"}
+    moved = _moved_bytes(case.outcome) if case.outcome else None
+    if counts or not moved or job.size_bytes is None or job.shares_one_file or fio.options.keys() & _PLACED:
+        return {}
+    needed = -(-moved * math.ceil(_LONG_ENOUGH_S / ran) // case.load.clones // _MIB) * _MIB
+    apart = fio.options.keys() & {"offset_increment"}
+    if apart and fio.bytes_in("offset_increment", fio.options["offset_increment"]) != job.size_bytes:
+        return {}
+    return {} if job.size_bytes >= needed else dict.fromkeys(("size", *apart), canonical_size(needed))
+
+
 RULE = Rule(
     title="The run did not finish its work",
     wrong="fio failed, moved nothing, stopped early or moved too few bytes, so its result describes a different test.",
@@ -188,6 +227,7 @@ RULE = Rule(
         fio_source("3.42", "backend.c", "do_io, keep_running"),
     ),
     in_result=_in_result,
+    fixed_options=_fixed_options,
     commands="fio --rw=write --bs=1m --size=64m --runtime=30 --time_based & fio=$!\n"
     "sleep 3; kill -INT $fio; wait $fio || true",
 )

@@ -125,7 +125,8 @@ def _repaired(case: Case, rules: set[str]) -> Jobs:
         fixed = replace(case, load=load_of(jobs))
         alone = Case(fixed.load, target=None, cold=case.cold)
         alarms = {finding.rule for finding in lint(alone) if finding.effect in _ALARMS}
-        left = rules & {finding.rule for finding in lint(fixed)} | alarms
+        of_results = {rule.id for rule in all_rules() if rule.in_job is None}
+        left = rules & ({finding.rule for finding in lint(fixed)} | of_results) | alarms
         again = tuple(Job(part.name, _fixed(fixed, part, left)) for part in fixed.load.parts)
         if again == jobs:
             break

@@ -28,6 +28,7 @@ _NOTHING_COUNTED = (
     "whether the disks did any I/O: fio's disk statistics are all 0. Either RAM served the I/O, or the run lasted a "
     "fraction of a second, or the counters do not work (NVMe multipath, zvols of OpenZFS 2.0)"
 )
+_PASTE = "(if you know it, paste it above the output, in the same file)"
 _ONLY_BOUNDS = " for the measurement alone (fio's disk statistics also count what fio did before it)"
 
 
@@ -150,10 +151,10 @@ def missing_of(
 
 def _about_the_job(made: SourceCommand | None) -> Iterator[str]:
     if made is None:
-        yield "the command or job, with its direct setting, size, files, queue depth and engine"
+        yield f"the command or job, with its direct setting, size, files, queue depth and engine {_PASTE}"
         return
     if made.origin == "header":
-        yield "the command: fio's output does not show the direct setting, the size or the file names"
+        yield f"the command: fio's output does not show the direct setting, the size or the file names {_PASTE}"
     elif made.origin == "printed options":
         yield "the command: fio does not print options without a value, such as refill_buffers"
     variables = sorted({name for job in made.jobs for name, value in job.options.items() if "$" in value})

@@ -320,7 +320,7 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
         estimate=estimate_of(case, judgement),
         rerun=rerun,
         overwrites=overwritten_devices(case) if rerun is not None else (),
-        proof=proof_of(case, foreign, is_header=is_header) if judgement.verdict == "unproven" else None,
+        proof=proof_of(case, foreign, is_header=is_header) if judgement.verdict in ("unproven", "suspect") else None,
         command_line=foreign.command_line if foreign else _command_line(found),
         is_assumed=judged.is_assumed,
     )

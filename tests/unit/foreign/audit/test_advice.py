@@ -156,6 +156,33 @@ def test_the_proof_of_output_without_its_command_syncs_as_often(
     ), "the kernel cannot merge writes that are synced one by one"
 
 
+def _run_again(options: str, written: str) -> list[str]:
+    command = f"fio --name=a --rw=write --bs=1m --filename=/srv/f {options}"
+    rerun = _only(f"{command}\n  write: IOPS=503, BW=503MiB/s (528MB/s)({written}); 0 zone resets\n").rerun or ""
+    return shlex.split(rerun)
+
+
+@pytest.mark.parametrize(
+    ("options", "written", "added", "absent"),
+    [
+        ("--size=64m --direct=1", "64.0MiB/127msec", {"--time_based=1", "--runtime=10"}, {}),
+        ("--size=64m --direct=1 --runtime=20 --time_based", "64.0MiB/127msec", {"--runtime=20"}, {}),
+        ("--size=64m --fsync=1", "64.0MiB/127msec", {"--time_based=1", "--runtime=10"}, {}),
+        ("--size=64m --direct=1 --number_ios=64", "64.0MiB/127msec", {"--time_based=1"}, {"--number_ios=64"}),
+        ("--size=64m --end_fsync=1", "64.0MiB/127msec", {"--size=5056M"}, {"--time_based=1"}),
+        ("--size=64m --numjobs=2 --offset_increment=64m --end_fsync=1 --group_reporting", "128MiB/127msec",
+         {"--size=5056M", "--offset_increment=5056M"}, {"--time_based=1"}),
+        ("--size=64m --nrfiles=4 --end_fsync=1", "64.0MiB/127msec", {"--size=64m"}, {"--time_based=1"}),
+        ("--size=640m --direct=1", "640MiB/1270msec", {"--size=640m"}, {"--time_based=1"}),
+    ],
+)  # fmt: skip
+def test_the_command_after_a_burst_runs_long_enough(
+    options: str, written: str, added: set[str], absent: set[str]
+) -> None:
+    words = set(_run_again(options, written))
+    assert added <= words and not words & set(absent)
+
+
 @pytest.mark.parametrize(("given", "direct"), [("", "direct=0"), ("--direct=1", "direct=1"), ("--buffered=0", None)])
 def test_the_proof_of_a_buffered_job_is_buffered(given: str, direct: str | None) -> None:
     command = f"fio --name=a --rw=write --bs=4k --size=938m --ioengine=sync --fsync=1 --filename=/srv/f {given}\n"

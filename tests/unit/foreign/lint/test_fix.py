@@ -14,7 +14,7 @@ from poolproof.rules.rule_catalogue import all_rules, rule
 from tests.unit.foreign.lint.making import KnownTarget, fixed_text, flags, said, source
 from tests.unit.rules.examples import EXAMPLES
 
-_MENDING = [each.id for each in all_rules() if each.fixed_options]
+_MENDING = [each.id for each in all_rules() if each.fixed_options and each.in_job]
 _NOT_BY_THE_JOB = {"invalidate-is-not-cold", "zfs-direct-ignored"}
 """Rules whose findings the job alone can't always fix.
 
