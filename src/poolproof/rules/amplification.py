@@ -22,8 +22,9 @@ def _in_result(case: Case) -> Findings:
 
 def _finding(case: Case, flow: Flow, verb: str, why: str) -> Finding:
     return notes(
-        f"{case.generator} {verb} {flow.moved}; the disks {verb} {flow.counted} ({flow.ratio:.2g} times "
-        f"{flow.expected}): {why}. The result is the rate that an application sees; the disks themselves can do more",
+        f"{case.generator} {verb} {flow.moved}; the disks {verb} {flow.counted}, which is {flow.ratio:.2g} "
+        f"times {flow.expected}: {why}. The result is the rate that an application sees; the disks themselves can do "
+        "more",
         weight=30,
     )
 

@@ -28,8 +28,8 @@ def _in_kernel_threads(case: Case) -> Findings:
     yield notes(
         f"{case.generator}'s own jobs did not saturate a CPU, but some CPUs were busy throughout ({names}): kernel "
         "threads (md, dm-crypt, ZFS's z_wr_iss) or other programs may be the limit, not the disk",
-        fix="look at the kernel threads with `top -H` during the run; spread the work over more arrays or dm-crypt "
-        "devices",
+        fix="find the busy threads with `top -H` during the run; stop other programs; if kernel threads of md or "
+        "dm-crypt are busy, spread the work over more arrays or dm-crypt devices",
     )
 
 

@@ -144,7 +144,10 @@ def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
     is_proven = proves_metric(case, "read_bandwidth" if kind == "read" else "write_bandwidth")
     otherwise = "measure with `poolproof run`, which counts the disks' requests" if case.is_direct else _DIRECT
     if requests is None:
-        why = f"the disks' {kind} requests were not counted, and the {kind}s may not have reached the disks"
+        did = "loaded the data of several reads" if kind == "read" else "stored the data of several writes"
+        unknown = f"although the bytes are right, one request may have {did}"
+        why = f"the disks' {kind} requests were not counted: "
+        why += unknown if is_proven else f"the {kind}s may not have reached the disks"
         return why, _or_direct(case, _BANDWIDTH) if is_proven else otherwise
     ios = _ios(case, kind)
     needed = write_coverage.write_requests_needed(case) if kind == "write" else ios

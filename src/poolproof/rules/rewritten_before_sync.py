@@ -1,5 +1,7 @@
 """A small file with blocks that are overwritten in RAM before they are synced."""
 
+from dataclasses import replace
+
 from poolproof.load.model import LoadPart
 from poolproof.metrics import rates_of
 from poolproof.rules.different_blocks import different_share
@@ -26,8 +28,12 @@ def _in_job(case: Case) -> Findings:
             f"{case.who([job])} repeatedly overwrites {format_size(size)} and syncs only at the end: fio's rate "
             "includes every write, but data that is overwritten in RAM before it is flushed never reaches a disk",
             weight=55,
-            fix=_FIX if job.direct else f"{_FIX} or direct=1",
+            fix=f"{_FIX} or direct=1" if _may_honour_direct(case, job) else _FIX,
         )
+
+
+def _may_honour_direct(case: Case, job: LoadPart) -> bool:
+    return not job.direct and not may_end_in_ram(replace(job, direct=True), case.target)
 
 
 def _rewrites(case: Case, job: LoadPart) -> bool:

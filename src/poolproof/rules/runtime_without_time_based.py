@@ -36,8 +36,8 @@ def _in_job(case: Case) -> Findings:
             yield finding(
                 "suspects" if is_burst else "notes",
                 f"{case.who([job])} has a runtime of {format_duration(runtime_s)} but ends as soon as it has moved its "
-                f"{format_size(total)}: {'even ' if shown < rate else ''}at {format_rate(shown)} that takes "
-                f"{format_duration(total / shown)}",
+                f"{format_size(total)}: {'even a slow' if shown < rate else 'a fast'} disk needs only "
+                f"{format_duration(total / shown)} for this ({format_rate(shown)} under this job)",
                 weight=70,
             )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import has_no_map, is_skewed, writers_of
-from poolproof.rules.fio_job import fio_job
+from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.invalidate_is_not_cold import warm_start
 from poolproof.rules.memory_values import waited_for_disks
 from poolproof.rules.model import (
@@ -48,7 +48,7 @@ def _in_job(case: Case) -> Findings:
     on_disks = case.target is not None and not case.target.volatile
     is_small = unique is not None and unique < 2 * cache_bytes
     if case.cold and on_disks and readers and unique is not None and is_small and not waited_for_disks(case):
-        is_one_pass = case.outcome is None and all(_reads_once(case, job) for job in readers)
+        is_one_pass = all(_reads_once(case, job) for job in readers) and _is_cold(case, readers)
         yield finding(
             "notes" if is_one_pass else "suspects",
             f"{case.who(readers)} reads {format_size(unique)} through a cache that can grow to "
@@ -62,6 +62,14 @@ def _in_job(case: Case) -> Findings:
             weight=60,
             fix=_fix(case, readers[0], cache_bytes, name),
         )
+
+
+def _is_cold(case: Case, readers: Sequence[LoadPart]) -> bool:
+    """True if nothing read the files into RAM just before the readers, as another program's own writes may have done.
+
+    Output of other programs does not show this. fio's jobs show it.
+    """
+    return case.outcome is None or all(map(is_fio_job, readers))
 
 
 def _why_cold(readers: Sequence[LoadPart]) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.context import Context, read_context
 from poolproof.foreign.audit.texts import audit_text
 
 _FAST = "   READ: bw=2120MiB/s (2223MB/s), 2120MiB/s-2120MiB/s, io=124GiB (133GB), run=60001-60001msec\n"
@@ -121,3 +121,19 @@ def test_waiting_for_disks_also_excludes_a_cache_larger_than_the_file() -> None:
         for each in audit_text("post", text.format(rw="randread", tenth=tenth, more=""), Context(ram_bytes=64 << 30))
     ]
     assert ["size-below-cache" in found for found in rules] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("options", "effect"),
+    [
+        ("", "notes"),
+        ("--loops=4", "suspects"),
+        ("--invalidate=0", "suspects"),
+        ("--time_based --runtime=5", "suspects"),
+    ],
+)
+def test_a_single_pass_after_fio_has_dropped_the_files_is_only_a_note(options: str, effect: str) -> None:
+    command = f"fio --name=a --filename=/srv/a --rw=randread --bs=4k --size=64m {options}\n"
+    result = "  read: IOPS=9041, BW=35.3MiB/s (37.0MB/s)(64.0MiB/1812msec)\n"
+    (audited,) = audit_text("post", command + result, read_context(fs="ext4", ram="24G"))
+    assert [each.effect for each in audited.findings if each.rule == "size-below-cache"] == [effect]
