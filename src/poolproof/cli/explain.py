@@ -7,6 +7,8 @@ from typer import Argument
 from poolproof.cli.options import Json
 from poolproof.cli.output import print_answer
 
+_CLONE = "A clone is one of the processes that fio starts for a job with numjobs."
+
 
 def command(
     rule: Annotated[
@@ -37,6 +39,7 @@ def command(
     lines = [
         f"{found.id}: {found.title}\n\n{found.wrong}\n\nHow to recognize it: {found.shows}",
         f"\nThe error: {found.error}\n\nThe fix: {found.fix}",
+        *([f"\n{_CLONE}"] if any("clone" in text for text in (found.wrong, found.shows, found.error)) else []),
         *([f"\nTo reproduce it:\n{found.reproduce.rstrip()}"] if found.reproduce else []),
         "\nSources: " + "; ".join(found.sources),
     ]

@@ -36,3 +36,13 @@ def test_a_misspelt_id_of_lint(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     with pytest.raises(SystemExit):
         main()
     assert "`misread-by-fio`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "is_explained"), [("shared-file-numjobs", True), ("smr", False)])
+def test_the_word_clone_is_explained_where_it_is_used(
+    name: str, is_explained: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["poolproof", "explain", name])
+    with pytest.raises(SystemExit):
+        main()
+    assert ("A clone is" in capsys.readouterr().out) is is_explained

@@ -279,7 +279,7 @@ def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
             if finding.effect == "notes":
                 noted.setdefault(finding.rule, []).append((_place(cell), finding))
     if noted:
-        yield Text("\nnotes (verdicts unaffected; poolproof explain RULE):", style=QUIET)
+        yield Text("\nnotes (verdicts unaffected; details: report page, poolproof explain RULE):", style=QUIET)
     for rule, found in noted.items():
         place, first = found[0]
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
