@@ -47,6 +47,7 @@ _COUNT_GROUPS = (
     "disk by process ID (use several processes: numjobs=4), a union reads from the branch that has the file, and a "
     "drive may have a cache."
 )
+_COUNT = "measure with poolproof run, which counts what the disks do (poolproof audit FILE prints the command)"
 
 _MOST_NAMED = 3
 _EXPLAINS = 65
@@ -190,7 +191,7 @@ def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
         for finding in judged.reasons:
             lines += [_point(finding.rule, f"{where}: {finding.message}"), _fix(finding.fix)]
         if not lines and judged.verdict == "unproven":
-            lines = [indented("no counters show what the disks did")]
+            lines = [indented("no counters show what the disks did"), _fix(_COUNT)]
         metrics = ", ".join(metric_of(metric).title for metric in judged.metrics)
         title = (
             f"{visible_line(cell.workload)} on {', '.join(visible_line(each.layout_in_state) for each, _ in group)}: "

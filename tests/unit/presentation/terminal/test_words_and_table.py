@@ -73,7 +73,9 @@ def test_a_refuted_figure_stands_in_parentheses_with_its_reason_and_fix_and_no_f
 
 
 def test_an_unproven_result_without_findings_has_its_reason() -> None:
-    assert "pair: unproven\n  no counters show what the disks did" in printed(cells("unproven"))
+    assert "pair: unproven\n  no counters show what the disks did\n    fix: measure with poolproof run" in printed(
+        cells("unproven")
+    )
 
 
 def test_trials_in_two_groups_are_named_with_both_figures_and_what_to_do(message: Message) -> None:
