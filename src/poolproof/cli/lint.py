@@ -50,8 +50,9 @@ def command(
     from poolproof.foreign.lint.sarif import sarif_of
     from poolproof.foreign.lint.sources import fio_keywords, read_sources
     from poolproof.foreign.lint.targets import TargetLookup
+    from poolproof.hosts.base import display_name
     from poolproof.lab.reach import reach_host
-    from poolproof.presentation.terminal.diagnostics import lines_of
+    from poolproof.presentation.terminal.diagnostics import lines_of, unknown_target_lines
 
     if fix + sarif + as_json > 1:
         raise UsageError("--fix, --sarif and --json can't be combined", "choose one of them")
@@ -69,6 +70,8 @@ def command(
         print_json(sarif_of(found), indent=2)
     elif not fix:
         typer.echo("\n".join(lines_of(found)))
+    if targets.missing and not (as_json or sarif):
+        typer.echo("\n".join(unknown_target_lines(targets.missing, display_name(host))), err=True)
     if any(each.severity == "error" or (strict and each.severity == "warning") for each in found):
         raise typer.Exit(1)
 

@@ -93,6 +93,12 @@ class TargetLookup:
         self._busy = cache(lambda disks: busy_on(disks, host))
         self._written = cache(lambda path: none_if_it_fails(lambda: _device_at(host, path, devices)))
         self._machine = cache(lambda: survey(host, ()))
+        self._missing: dict[str, None] = {}
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The paths of jobs that were looked up, although neither they nor their directories exist on the host."""
+        return tuple(self._missing)
 
     def target(self, place: JobFiles) -> Target | None:
         """Return the target that contains the job's first file, or its directory if no files are known.
@@ -102,6 +108,8 @@ class TargetLookup:
         if not self._looks:
             return target_from_options(self._context)
         existing = self._existing(_path(place))
+        if existing is None:
+            self._missing[_path(place)] = None
         return target_from_options(self._context, None if existing is None else self._target(existing))
 
     def described(self) -> Target | None:

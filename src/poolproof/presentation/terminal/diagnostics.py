@@ -7,10 +7,12 @@ from typing import get_args
 
 from poolproof.foreign.lint.fix import FixedText
 from poolproof.foreign.lint.model import Diagnostic, Severity
+from poolproof.presentation.terminal.visible import visible_line
 from poolproof.units import format_number_of
 
 _WIDTH = 110
 _OUTPUT = "<stdout>"
+_HERE = "this machine"
 
 
 def lines_of(found: Sequence[Diagnostic], source: str = "") -> Iterator[str]:
@@ -36,6 +38,14 @@ def fixed_lines_of(fixed: FixedText) -> Iterator[str]:
         yield from (f"{_place(each)}: {what}: {each.rule}" for each in found)
     yield from (f"{_OUTPUT}: appeared after another fix, and fixed: {rule}" for rule in fixed.later)
     yield from lines_of(fixed.left, _OUTPUT)
+
+
+def unknown_target_lines(paths: Sequence[str], host: str) -> Iterator[str]:
+    """Yield lines that say that the storage below the jobs' files is unknown, and how to describe it."""
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    yield visible_line(f"unknown storage: the folder of {paths[0]}{more} does not exist on {host}")
+    where = "name the machine that would run the job (--on HOST), or " if host == _HERE else ""
+    yield f"  for findings about it, {where}describe it: --fs zfs-2.2 --ram 64G"
 
 
 def _place(each: Diagnostic, source: str = "") -> str:

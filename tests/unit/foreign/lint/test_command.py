@@ -233,3 +233,13 @@ def test_a_variable_with_the_name_of_an_option_is_used(
 def test_a_finding_is_on_one_line() -> None:
     mount_point = Diagnostic("a", 1, "destroys-data", "error", "the device is mounted at /a\nb: error", "fix")
     assert next(iter(lines_of([mount_point]))) == "a:1: error: destroys-data: the device is mounted at /a b: error"
+
+
+def test_storage_that_lint_cannot_look_at_is_named(lint: Lint, tmp_path: Path) -> None:
+    job = ["--", "fio", "--name=a", "--rw=read", "--bs=1m", "--size=1g", f"--filename={tmp_path}/none/file"]
+    _, out, err = lint(*job)
+    assert f"{tmp_path}/none/file" in err and "--on" in err and "--fs" in err
+    assert f"{tmp_path}/none" not in out
+    for options in (_FS, ["--json"], ["--sarif"]):
+        assert lint(*options, *job)[2] == ""
+    assert lint(*job[:-1], f"--filename={tmp_path}/file")[2] == "", "the directory exists"
