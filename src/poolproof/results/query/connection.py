@@ -39,7 +39,8 @@ RunState = Literal["going", "stopped", "finished", "imported"]
 
 _NAMES_A_VIEW = re.compile("|".join(views.views()), re.IGNORECASE)
 _KNOWN_COLUMNS = tuple(name for name in views.known_columns() if name not in views.CELL_NAMES)
-_KNOWN_WORDS = ("settled", "too_few", "_low", "_high")
+_KNOWN_WORDS = ("settled", "too_few", "_low", "_high", "other_verdicts")
+_WITH_KNOWN = ("cells", "trials", "leaves")
 _PATTERN = frozenset("*?[]{}\\")
 _CONFIG = {
     "memory_limit": "600MB",
@@ -163,8 +164,10 @@ class QuerySession:
         import duckdb
 
         words = sql.lower()
-        if any(word in words for word in _KNOWN_WORDS) or "cells" not in words:
-            return "cells" in words
+        if not any(name in words for name in _WITH_KNOWN):
+            return False
+        if "emulated" in words or ("cells" in words and any(word in words for word in _KNOWN_WORDS)):
+            return True
         try:
             plan = self._connection.execute(f"explain (format json) {sql}").fetchall()
         except duckdb.Error:
@@ -172,7 +175,7 @@ class QuerySession:
         return any(name in str(plan) for name in _KNOWN_COLUMNS)
 
     def _fill_known(self) -> None:
-        """Store the confidence intervals and convergence of all cells in `KNOWN_CELLS`.
+        """Store the confidence intervals, verdicts and marks of all cells in `KNOWN_CELLS`.
 
         These values are computed in Python, as for all other outputs, so the trials of all runs are loaded again, or
         the values are read from the user's cache.

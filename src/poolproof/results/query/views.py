@@ -24,14 +24,18 @@ from poolproof.verdicts import WORST_FIRST, Verdict, counts, has_values
 
 _SQL_TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 KNOWN_CELLS = "known_cells"
-"""The name of the table of values that are computed in Python for each cell: confidence intervals and convergence.
+"""The name of the table of values that are computed in Python for each cell: confidence intervals, verdicts and marks.
 
-Its columns are `CELL_NAMES`, `KNOWN_SETTLED`, `KNOWN_TOO_FEW`, and the lower and upper bound of each interval. Until a
-query needs one of these values, the table contains only two placeholder rows.
+Its columns are `CELL_NAMES`, those named below, and the lower and upper bound of each interval. Until a query needs one
+of these values, the table contains only two placeholder rows.
 """
 
 CELL_NAMES = ("run", "layout", "workload", "state")
 KNOWN_SETTLED, KNOWN_TOO_FEW = "known_settled", "known_too_few"
+KNOWN_EMULATED, KNOWN_OTHERS = "known_emulated", "known_other_verdicts"
+
+_EMULATED = f"{KNOWN_EMULATED} as emulated"
+_MARKED = f"placed_trials left join {KNOWN_CELLS} using ({', '.join(CELL_NAMES)})"
 
 
 def _struct_of(kind: type) -> str:
@@ -128,7 +132,8 @@ def macros() -> Iterator[str]:
 
 def known_columns() -> dict[str, str]:
     """Return the columns of `KNOWN_CELLS` and their types, in the order in which `known_values` returns values."""
-    names = dict.fromkeys(CELL_NAMES, "VARCHAR") | {KNOWN_SETTLED: "BOOLEAN", KNOWN_TOO_FEW: "VARCHAR"}
+    names = dict.fromkeys(CELL_NAMES, "VARCHAR") | {KNOWN_SETTLED: "BOOLEAN"}
+    names |= dict.fromkeys((KNOWN_TOO_FEW, KNOWN_EMULATED, KNOWN_OTHERS), "VARCHAR")
     return names | {f"known_{metric.column}_{end}": "DOUBLE" for metric in METRICS for end in ("low", "high")}
 
 
@@ -151,7 +156,8 @@ def known_values(cell: Cell) -> tuple[object, ...]:
     intervals = [cell.interval(metric.id) if cell.result(metric.id).counts else None for metric in METRICS]
     ends = [end for each in intervals for end in ((None, None) if each is None else (each.low, each.high))]
     too_few = " ".join(metric_of(metric).column for metric in cell.too_few) or None
-    return *cell.key, settled, too_few, *ends
+    others = [f"{metric_of(metric).column}={each.verdict}" for each in cell.other_verdicts for metric in each.metrics]
+    return *cell.key, settled, too_few, " ".join(cell.emulated) or None, " ".join(others) or None, *ends
 
 
 def views() -> dict[str, str]:
@@ -165,7 +171,7 @@ def views() -> dict[str, str]:
         "runs": f"select {', '.join(RUN_COLUMNS)} from run_files order by begun_at, run",
         "trials": _trials(),
         "cells": _cells(),
-        "leaves": f"select {named}, {_counts(_verdict_of())} as counts, {leaves}, state from placed_trials",
+        "leaves": f"select {named}, {_counts(_verdict_of())} as counts, {leaves}, state, {_EMULATED} from {_MARKED}",
         "findings": f"select {named}, unnest(findings, recursive := true), state from placed_trials",
     }
 
@@ -221,8 +227,19 @@ def _trials() -> str:
     parts += [f"case when not {is_counted} then {value} end as {REJECTED}{name}" for name, value, is_counted in values]
     parts += [f"account.{field.name} as {field.name}" for field in dataclasses.fields(Account)]
     parts += ["try_cast(begun_at as TIMESTAMP) as begun_at", "stored_bytes", "seconds", "source", "columns", "state"]
-    parts += ["build"]
-    return f"select {', '.join(parts)} from placed_trials"
+    parts += ["build", _EMULATED, f"{_other_verdicts()} as other_verdicts"]
+    return f"select {', '.join(parts)} from {_MARKED}"
+
+
+def _other_verdicts() -> str:
+    """Return the SQL for the verdicts on measured metrics that differ from the verdict on the workload's own metric."""
+    others = (
+        f"case when figures.{metric.field} is not null and {verdict} != {_verdict_of()} "
+        f"then {literal(f'{metric.column}=')} || {verdict} end"
+        for metric in METRICS
+        for verdict in (_verdict_of(metric.id),)
+    )
+    return f"nullif(concat_ws(' ', {', '.join(others)}), '')"
 
 
 def doubts() -> str:
@@ -286,6 +303,8 @@ def _cells() -> str:
         "builds",
         f"{KNOWN_TOO_FEW} as too_few",
         "left_out",
+        _EMULATED,
+        f"{KNOWN_OTHERS} as other_verdicts",
     ]
     builds = f"select {', '.join(of_builds)} from ({_kept()}) group by {groups}, build"
     found = f"select {', '.join(of_cells)} from ({builds}) group by {groups}"

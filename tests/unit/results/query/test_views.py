@@ -16,10 +16,11 @@ from poolproof.results.query.connection import QuerySession, open_runs
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
 from poolproof.statistics.intervals import mean_interval
+from poolproof.verdicts import Verdict
 from tests.unit.docs.pages import section
-from tests.unit.results.compare.making import make_run
+from tests.unit.results.compare.making import RECORD, make_run
 
-from .making import READS
+from .making import LEAF, READS
 
 VIEWS = ("runs", "trials", "cells", "leaves", "findings")
 
@@ -38,6 +39,7 @@ def test_cells_are_those_that_all_else_shows(session: QuerySession, root: Path, 
     table = table_of(load_run(root / run))
     columns = {name: value for name, value in columns_of(table).items() if name in COLUMNS or "_ns" in name}
     columns |= {name: value for name, value in columns_of(table).items() if name in ("metric", "verdict", "counts")}
+    columns |= {name: columns_of(table)[name] for name in ("emulated", "other_verdicts")}
     columns |= {name: value for name, value in columns_of(table).items() if name.endswith(("_bytes", "factor"))}
     found = session.ask(f"select layout, workload, {', '.join(columns)} from cells where run = '{run}'")
     rows = {tuple(map(one_line, row[:2])): row[2:] for row in found.rows}  # a query returns names as they are stored
@@ -96,6 +98,42 @@ def test_a_metric_has_the_verdict_that_its_trial_gives_it(tmp_path: Path) -> Non
 
 def _placed(value: float | None, counts: bool) -> tuple[float | None, float | None]:
     return (value, None) if counts else (None, value)
+
+
+def test_each_trial_and_cell_lists_the_verdicts_of_its_other_metrics(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", {("one", "etcd"): [9e6, 9.1e6]}, syncs={"one": 1120})
+    directory = RunDirectory.open(run)
+    verdicts: dict[str, Verdict] = {"iops": "unproven", "sync_p99": "suspect", "sync_p50": "sound", "p999": "unproven"}
+    directory.write_trials([replace(trial, verdicts=verdicts, metric="sync_p50") for trial in directory.trials()])
+    with open_runs(run) as session:
+        found = session.ask("select verdict, other_verdicts from trials").rows
+        cells = session.ask("select other_verdicts from cells").rows
+    [cell] = load_run(run).cells
+    measured = {metric.column for metric in METRICS if cell.result(metric.id).values}
+    expected = " ".join(
+        f"{metric.column}={verdicts[metric.id]}"
+        for metric in METRICS
+        if metric.column in measured and verdicts.get(metric.id, "sound") != "sound"
+    )
+    assert expected
+    assert found == [("sound", expected)] * 2
+    assert cells == [(expected,)]
+
+
+def test_trials_cells_and_leaves_name_the_models_of_emulated_disks(tmp_path: Path) -> None:
+    campaign = RECORD.campaign.replace("{file: 2G}", "{emulate: nvme, size: 2G}", 1)
+    assert campaign != RECORD.campaign
+    make_run(tmp_path / "file", READS)
+    make_run(tmp_path / "model", READS, record=replace(RECORD, campaign=campaign))
+    for name in ("file", "model"):
+        directory = RunDirectory.open(tmp_path / name)
+        directory.write_trials([replace(trial, leaves=(LEAF,)) for trial in directory.trials()])
+    with open_runs(tmp_path) as session:
+        for view in ("trials", "cells", "leaves"):
+            found = session.ask(f"select distinct run, layout, emulated from {view} where emulated is not null").rows
+            models = {cell.layout: cell.emulated for cell in load_run(tmp_path / "model").cells if cell.emulated}
+            assert models
+            assert {tuple(row) for row in found} == {("model", layout, "nvme") for layout in models}, view
 
 
 def test_leaves_and_findings_have_a_row_each(session: QuerySession) -> None:
