@@ -1,4 +1,4 @@
-"""Remarks on a cell's trials: those without a usable value, those that other work disturbed, and equal values.
+"""Remarks on a cell's trials: those without a usable value, those that other work disturbed, equal values, warm caches.
 
 A trial may lack a metric, or contain an impossible value (negative or not finite). Such a trial is excluded, and every
 output that uses the cell mentions it. Trials whose values agree to the last digit do not reveal how much trials vary.
@@ -14,6 +14,7 @@ from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH
 from poolproof.metrics import MetricId, metric_of
 from poolproof.results.runs.disturbed import is_disturbed, is_mostly_disturbed
 from poolproof.results.runs.model import Trial
+from poolproof.results.runs.shares import AccountSum
 from poolproof.statistics.resolution import step_deviation, widest_bin_deviation
 from poolproof.statistics.shared_variance import LEAST_DEVIATION
 from poolproof.units import format_number_of
@@ -92,6 +93,20 @@ def disturbed_remarks(trials: Sequence[Trial], left_out: int) -> tuple[str, ...]
         kept = _kept(disturbed, len(trials) + left_out, are_most=is_mostly_disturbed(trials))
         found.append(f"other work disturbed {kept}")
     return tuple(found)
+
+
+def warm_remark(account: AccountSum | None, metric: MetricId) -> tuple[str, ...]:
+    """Return a sentence about the reads of a cell whose caches stayed warm (`cold: false`).
+
+    There is no sentence if the cell's byte accounting is unknown, if fio read nothing, or if the metric excludes reads.
+    """
+    if account is None or not account.fio_read_bytes or metric_of(metric).of not in ("all", "ios", "read"):
+        return ()
+    share = 100 * account.leaf_read_bytes / account.fio_read_bytes
+    return (
+        "the caches stayed warm (cold: false), so RAM can be part of the result: the disks read "
+        f"{share:.3g}% of the bytes that fio read",
+    )
 
 
 def _kept(disturbed: int, finished: int, *, are_most: bool) -> str:

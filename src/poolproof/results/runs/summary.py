@@ -18,7 +18,7 @@ from poolproof.results.runs.disturbed import is_mostly_disturbed
 from poolproof.results.runs.few_events import FewEvents, few_events
 from poolproof.results.runs.in_place import family_of
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.remarks import coarsest_bin, disturbed_remarks, remarks_on
+from poolproof.results.runs.remarks import coarsest_bin, disturbed_remarks, remarks_on, warm_remark
 from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
 from poolproof.results.runs.usability import Usability
 from poolproof.rules.model import Finding
@@ -80,6 +80,7 @@ class Cell:
     `failed_builds`: a note about the failed builds, whose trials are not in `trials`.
     `left_out`: the trials that other work disturbed and that are therefore not in `trials`.
     `family`: the number of the layout's family (`in_place.family_of`).
+    `cold`: False if the caches stayed warm between the trials (`cold: false`).
     """
 
     layout: str
@@ -100,6 +101,7 @@ class Cell:
     failed_builds: Finding | None = None
     left_out: tuple[Trial, ...] = ()
     family: int | None = None
+    cold: bool = True
 
     @property
     def key(self) -> CellKey:
@@ -273,6 +275,7 @@ class Cell:
         metric = metric or self.metric
         found = remarks_on(self.trials, self.samples(metric).values, metric, by_build=self.by_build)
         found = (*found, *disturbed_remarks(self.trials, len(self.left_out)))
+        found = found if self.cold else (*found, *warm_remark(self.account, metric))
         return found if self.failed_builds is None else (*found, self.failed_builds.message)
 
     @property
@@ -308,6 +311,7 @@ def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ..
 def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign) -> tuple[Cell, ...]:
     measure, models, claimed = campaign.measure, emulated_models(campaign), claimed_metrics(campaign.expect)
     generators = {workload.name: workload.generator_name for workload in campaign.workloads}
+    warm = {each.name for each in campaign.workloads if not measure.is_cold(each, reads=True)}
     groups: dict[CellKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         groups.setdefault(trial.cell_key, []).append(trial)
@@ -327,6 +331,7 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
             failed_builds=note,
             left_out=cell_builds.left_out(group),
             family=family.get(cell.layout),
+            cold=cell.workload not in warm,
             findings=_strongest([*cell.findings, *([note] if note else [])]),
         )
         cells.append(cell)
