@@ -82,6 +82,9 @@ _INCOMPLETE = re.compile(
 _AT_THE_CUT = re.compile(
     r"(?<=fio-)[\w.-]*$|(?<=samples=)\d*$|(?<=iodepth=)\d*$|(?<=[Ii][Oo][Pp][Ss]=)[\d.]*[kMG]?$|(?<=/s\)=)\d*$"
 )
+_CUT_IN_IOPS = re.compile(
+    r"^\s{0,99}(?:read|write|trim)\s{0,9}: (?:IOPS=|io=[^=]{1,30}, bw=[^=]{1,30}, iops=)[\d.]{0,12}[kMG]?$"
+)
 _VALUE_AT_THE_CUT = re.compile(r"(:\s{1,40}(?:\d\S{0,20}\s{1,40})?(?=\d{1,15}(?:\.\d?)?$)|\|\s{0,40})\d[\d.,]{0,15}$")
 _MORE_DIGITS = re.compile(r"[\d,kMG]|\.\d")
 _LISTS = re.compile(r"^\s*+(?:lat \([num]?sec\)\s*:|IO depths\s*:|submit\s*:|complete\s*:|iops\s*:).*,\s*$")
@@ -120,12 +123,14 @@ def plain_lines(text: str) -> tuple[Line, ...]:
     """Return the plain lines in order, each with its line number (1-based).
 
     Input without a final newline may have been cut off. If it ends with fio's version, `samples=…` or `iodepth=…`, that
-    value is removed, because it may have lost digits.
+    value is removed, because it may have lost digits. The IOPS at the end of fio's own rate line are removed also
+    before a final newline: in fio's output, more values always follow them.
     """
     bare = without_literals(_without_marks(_decoded(text)), _FIO_RESULT.match)
     found = [line for block in _margin_blocks(bare) for line in _remove_margin(block)]
-    if found and not text.endswith("\n"):
-        found[-1] = (found[-1][0], _without_cut_number(found[-1][1]))
+    last = len(found) - (2 if text.endswith("\n") else 1)
+    if last >= 0 and (last == len(found) - 1 or ("(groupid=" in text and _CUT_IN_IOPS.match(found[last][1]))):
+        found[last] = (found[last][0], _without_cut_number(found[last][1]))
     widths: set[int] = set()
     found = _join_commands(_join_results(_join_terse(found), widths), widths)
     return tuple((number, part) for number, line in found for part in _split_results(line))

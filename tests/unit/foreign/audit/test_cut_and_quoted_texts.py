@@ -498,3 +498,19 @@ def test_reads_of_an_unknown_job_may_be_fast_because_of_readahead_if_a_few_are_s
     (audited,) = audit_text("x", text, Context())
     suspects = {finding.rule for finding in audited.findings if finding.effect == "suspects"}
     assert ("latency-floor" in suspects) is is_suspect
+
+
+@pytest.mark.parametrize(
+    ("rate", "iops"),
+    [
+        ("read: IOPS=7", None),
+        ("read: IOPS=77.2k", None),
+        ("read : io=803612KB, bw=2674.6KB/s, iops=6", None),
+        ("read: IOPS=7726, BW=", 7726.0),
+        ("read : io=803612KB, bw=2674.6KB/s, iops=668, runt", 668.0),
+    ],
+)
+def test_iops_at_the_end_of_a_text_may_have_lost_digits_also_before_a_newline(rate: str, iops: float | None) -> None:
+    text = f"job: (groupid=0, jobs=16): err= 0: pid=33249: Sun Aug 30 11:29:53 2020\n  {rate}\n"
+    values = [values.iops for each in audit_text("x", text, Context()) for values in each.figures.directions.values()]
+    assert values == ([] if iops is None and "bw=" not in rate else [iops])
