@@ -22,13 +22,16 @@ def _in_job(case: Case) -> Findings:
             depth = f"iodepth={jobs[0].depth} with ioengine={fio_job(jobs[0]).engine}, which"
         engine = "an asynchronous engine (io_uring or libaio)"
         fix = f"use {engine}" if jobs[0].direct else f"use {engine} together with direct=1"
+        fix = f"{fix}; or set iodepth=1 and raise numjobs instead, with one file per job"
+        if is_fio_job(jobs[0]) and not jobs[0].may_use_page_cache:  # another engine cannot access the same target
+            fix = "set iodepth=1 and raise numjobs instead"
         claim = _claim(case, jobs)
         yield finding(
             "suspects" if case.outcome is None or claim else "notes",
             f"{case.who(jobs)} sets {depth} performs one I/O at a time, so the depth is 1"
             + (f", but {claim}" if claim else ""),
             weight=60,
-            fix=f"{fix}; or set iodepth=1 and raise numjobs instead, with one file per job",
+            fix=fix,
         )
 
 

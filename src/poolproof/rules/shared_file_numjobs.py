@@ -74,6 +74,7 @@ def _direct_in_step(case: Case) -> Findings:
     """
     jobs = [job for job in case.jobs if is_direct_on_unknown(job, case.target) and _walks_forward(job)]
     jobs = [job for job in jobs if (job.reads or job.writes) and _starters_in((job,)) > 1]
+    jobs = [job for job in jobs if fio_job(job).engine != "http"]  # objects of a server, which no page cache holds
     if not jobs or not (case.cold or case.load.writes):
         return
     clones, did = _starters_in((jobs[0],)), " and ".join(["read"] * jobs[0].reads + ["write"] * jobs[0].writes)

@@ -245,3 +245,13 @@ def test_direct_io_of_windows_is_honoured() -> None:
     assert found.severity == "note" and "the drive's cache can serve" in found.message
     (found,) = [each for each in lint(source(f"{text}ioengine=libaio\n")) if each.rule == "shared-file-numjobs"]
     assert found.severity == "warning"
+
+
+def test_the_engine_of_an_object_store() -> None:
+    text = job("rw=write bs=1m size=8g direct=1 numjobs=8 filename=/bucket/o iodepth=8 ioengine=http")
+    found = {each.rule: each.fix for each in lint(source(text))}
+    assert found["iodepth-with-sync-engine"] == "set iodepth=1 and raise numjobs instead"
+    assert "shared-file-numjobs" not in found
+    found = {each.rule: each.fix for each in lint(source(text.replace("=http", "=psync")))}
+    assert found["iodepth-with-sync-engine"].startswith("use an asynchronous engine (io_uring or libaio); or set")
+    assert "shared-file-numjobs" in found
