@@ -9,7 +9,7 @@ from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Finding, Findings, Rule, linux_source, notes, suspects
 from poolproof.rules.path import goes_past_ram
 from poolproof.rules.proof import OF_READS, OF_WRITES
-from poolproof.rules.repeated_area import repeated_bytes, step_bytes
+from poolproof.rules.repeated_area import keeps_order, repeated_bytes, step_bytes
 from poolproof.rules.reported import Kind, ReportedDirection, moved_bytes, parts
 from poolproof.units import format_count, format_duration, format_number_of, format_size
 
@@ -76,7 +76,8 @@ def _without_rotation(case: Case) -> Finding | None:
             continue
         goes_back = not job.is_random and step_bytes(job) <= 0 and goes_past_ram(job, target) is True
         fast = sum(count for time_ns, count in bins.items() if time_ns < _FAST_NS) / sum(bins.values())
-        if (job.is_random or goes_back) and fast > _FAST_SHARE + _continuing_share(job):
+        jumps = job.is_random and not keeps_order(job)
+        if (jumps or goes_back) and fast > _FAST_SHARE + _continuing_share(job):
             which = "reads, each of which starts before the previous one," if goes_back else "random reads"
             return suspects(
                 f"{100 * fast:.0f}% of the {which} took less than {format_duration(_FAST_NS / 1e9)}, but a turning "
@@ -119,7 +120,7 @@ def _read_in_order_again(case: Case) -> Finding | None:
 
 def _is_in_order(case: Case, part: ReportedDirection) -> bool:
     job = case.job_named(part.job.name)
-    return job is not None and not job.is_random and goes_past_ram(job, case.target) is True
+    return job is not None and (not job.is_random or keeps_order(job)) and goes_past_ram(job, case.target) is True
 
 
 def _continuing_share(job: LoadPart) -> float:
@@ -174,7 +175,7 @@ def _can_hit(case: Case, job: LoadPart, kind: Kind) -> bool:
     Reads count only if the job is meant to measure uncached reads. Writes count only if they bypass RAM and are
     acknowledged before they reach the medium, which excludes frequent syncs and disks without a write cache.
     """
-    if not job.is_random:
+    if not job.is_random or keeps_order(job):
         return False
     if kind == "read":
         return job.reads and case.cold

@@ -3,6 +3,7 @@
 from poolproof.evidence.model import Target
 from poolproof.rules.coverage import proves
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, refutes, suspects
+from poolproof.rules.repeated_area import keeps_order
 from poolproof.rules.reported import Kind, bandwidth_bytes, parts
 from poolproof.units import format_count, format_number_of, format_rate
 
@@ -68,14 +69,15 @@ def _seeks(case: Case, target: Target) -> Findings:
     """Yield a finding if the random reads would need more seeks than rotational disks can do.
 
     A rotational disk can do about 250 seeks/s, 400/s with a deep queue, and more if the offsets are close together.
-    Only I/Os at a new random offset need a seek. With `rw=randread:8`, that is one I/O in eight.
+    Only I/Os at a new random offset need a seek. With `rw=randread:8`, that is one I/O in eight. If the job uses many
+    files of one or two blocks in order, there are none.
     """
     if not target.rotational or not target.disks:
         return
     rates: dict[int, float] = {}
     for part in parts(case.outcome):
         job = case.job_named(part.job.name)
-        if part.kind == "read" and job is not None and job.is_random:
+        if part.kind == "read" and job is not None and job.is_random and not keeps_order(job):
             seeks = (part.figures.iops or 0.0) * job.random_share
             rates[part.job.group] = rates.get(part.job.group, 0.0) + seeks
     fastest = max(rates.values(), default=0.0)
@@ -94,7 +96,8 @@ RULE = Rule(
     wrong="The rate is higher than the links and disks can deliver. A cache was involved, even if all counters agree: "
     "they do not show the memory of a controller or a hypervisor.",
     shows="In a result: the rate is more than 1.05 times what all disks together can deliver, which refutes the "
-    "result; or there are more than 600 seeks/s per rotational disk (more than 1500 refute the result). In a text: the "
+    "result; or there are more than 600 seeks/s per rotational disk (more than 1500 refute the result). Random I/O on "
+    "files or zones of one or two blocks, one after the other, needs no seeks. In a text: the "
     "I/Os per second are more than 1.5 times the limit that a line gives for the storage (`provisioned IOPS 6000`), "
     "which makes the result suspect; or the same test has a result below a heading such as `Underlying drive`, `raw "
     "device` or `host`, and the result is at least twice as fast, which makes it suspect if the text mentions no "

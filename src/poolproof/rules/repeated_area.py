@@ -7,6 +7,8 @@ from poolproof.rules.model import Case
 from poolproof.rules.reported import ReportedDirection
 from poolproof.rules.tolerances import WRITTEN
 
+_FEWEST_BLOCKS = 2
+
 
 def repeated_bytes(case: Case, part: ReportedDirection) -> float | None:
     """Return the size in bytes of the area that a part repeats, or None if it repeats few of its blocks."""
@@ -19,6 +21,19 @@ def repeated_bytes(case: Case, part: ReportedDirection) -> float | None:
         return None
     span = fio_job(job).number("zonerange") if zone_passes(job) > 1 else None
     return (span or max(1.0, different) * job.block_bytes) * job.clones
+
+
+def keeps_order(job: LoadPart) -> bool:
+    """True if a random job does its I/O in the order of its files or zones, each of which has at most two blocks.
+
+    Such files are usually stored one after the other. The offsets leave no choice, so a disk needs no seeks.
+    """
+    fio, most = fio_job(job), _FEWEST_BLOCKS * job.block_bytes
+    order = (fio.text("file_service_type") or "roundrobin").partition(":")[0].strip()
+    in_files = job.files > 1 and 0 < max((job.size_bytes or 0) / job.files, job.file_bytes) <= most
+    is_strided = (fio.text("zonemode") or "strided").strip() == "strided" and bool(fio.number("zonesize"))
+    in_zones = is_strided and 0 < (fio.number("zonerange") or 0) <= most and zone_passes(job) <= 1
+    return job.is_random and (in_zones or (in_files and order in ("roundrobin", "sequential")))
 
 
 def step_bytes(job: LoadPart) -> int:

@@ -94,6 +94,24 @@ def test_writes_that_a_disk_buffer_overwrites_need_no_seeks(options: str, ios: i
 
 
 @pytest.mark.parametrize(
+    ("options", "verdict"),
+    [
+        ("size=40m nrfiles=10240 file_service_type=sequential", "sound"),
+        ("size=40m nrfiles=10240", "sound"),
+        ("size=40m nrfiles=10240 file_service_type=random", "refuted"),
+        ("size=40m nrfiles=10240 filesize=1m", "refuted"),
+        ("size=40m nrfiles=100 file_service_type=sequential", "refuted"),
+        ("zonemode=strided zonesize=4k zonerange=4k zoneskip=0", "sound"),
+        ("zonemode=strided zonesize=64k zonerange=4k zoneskip=0", "refuted"),
+        ("zonemode=strided zonesize=64k zonerange=64k zoneskip=0", "refuted"),
+    ],
+)
+def test_small_files_in_order_need_no_seeks(options: str, verdict: Verdict) -> None:
+    """2,000 reads/s: each file or zone has one block, so that a random offset leaves no choice."""
+    assert judge(_on_hard_disk(options, 3_800, 200), "bandwidth").verdict == verdict
+
+
+@pytest.mark.parametrize(
     ("first", "second", "verdict"),
     [
         ("rw=randtrim", "rw=randread", "suspect"),
