@@ -1,7 +1,8 @@
 """A clock that did not advance while fio was measuring, or that gave an impossible run time or latency."""
 
-from poolproof.rules.model import Case, Finding, Rule, finding, fio_issue, fio_source, suspects
-from poolproof.rules.proof import LATENCIES_WITH_READS, LATENCIES_WITH_WRITES
+from poolproof.rules.fio_job import has_copied_clock
+from poolproof.rules.model import Case, Finding, Findings, Rule, finding, fio_issue, fio_source, suspects
+from poolproof.rules.proof import LATENCIES, LATENCIES_WITH_READS, LATENCIES_WITH_WRITES, SYNCS
 from poolproof.rules.reported import ReportedDirection, each_part, fio_release
 from poolproof.units import format_duration
 
@@ -35,6 +36,18 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     return suspects(f"the mean latency of {latency.samples} {part.kind}s is 0: fio's clock did not advance", weight=60)
 
 
+def _in_result(case: Case) -> Findings:
+    yield from each_part(_in_part)(case)
+    if case.outcome is not None and has_copied_clock(case.jobs):
+        yield suspects(
+            "gtod_cpu makes fio copy the time from another thread. If this thread has to wait for its CPU, the time "
+            "does not advance, so many I/Os seem to take 0 s, and others milliseconds",
+            weight=60,
+            metrics=(*LATENCIES, *SYNCS),
+            fix="remove gtod_cpu, or give its CPU to no other program",
+        )
+
+
 RULE = Rule(
     title="Impossible latencies or an impossible run time",
     wrong=(
@@ -47,19 +60,21 @@ RULE = Rule(
         "In a result: fio timed I/Os, but their mean latency is 0. fio 1 and 2 round latencies to whole microseconds. "
         "In their results, a mean latency of 0 is not reported if the submission latency is above 0, because the clock "
         "then works. Or fio's run time is longer than ten years. Or the mean completion latency (clat) is more than "
-        "1.2 times the mean total latency (lat), of which it is only a part. This refutes the latencies."
+        "1.2 times the mean total latency (lat), of which it is only a part. This refutes the latencies. Or a job sets "
+        "gtod_cpu, with which fio copies the time from another thread. This makes the latencies suspect."
     ),
     error="Too high or too low. Measured with sqthread_poll: a p50 of 541 ms, although a read took 31 ms on average.",
     fix="run fio --cpuclock-test; set clocksource=clock_gettime; in a virtual machine, check the steal time",
     sources=(
         fio_source("3.42", "gettime.c", "ntime_since (0 if the clock goes backwards)"),
         fio_source("3.42", "gettime.c", "calibrate_cpu_clock, fio_monotonic_clocktest"),
+        fio_source("3.42", "gettime-thread.c", "fio_gtod_update (gtod_cpu)"),
         fio_issue(630),
         fio_issue(902),
         fio_issue(1558),
         fio_issue(1484),
         "https://github.com/axboe/fio/pull/1594",
     ),
-    in_result=each_part(_in_part),
+    in_result=_in_result,
     commands="fio --cpuclock-test || true",
 )

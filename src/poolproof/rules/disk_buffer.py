@@ -5,7 +5,7 @@ from functools import partial
 from poolproof.load.merge import direction_of
 from poolproof.load.model import LoadPart
 from poolproof.rules.coverage import random_reads_in_order
-from poolproof.rules.fio_job import fio_job, is_fio_job
+from poolproof.rules.fio_job import fio_job, has_copied_clock, is_fio_job
 from poolproof.rules.model import Case, Finding, Findings, Rule, linux_source, notes, suspects
 from poolproof.rules.path import goes_past_ram
 from poolproof.rules.proof import OF_READS, OF_WRITES
@@ -69,6 +69,8 @@ def _without_rotation(case: Case) -> Finding | None:
     """
     target = case.target
     if target is None or not target.rotational or not target.disks or not case.cold or not random_reads_in_order(case):
+        return None
+    if has_copied_clock(case.jobs):
         return None
     for part in parts(case.outcome):
         job, bins = case.job_named(part.job.name), part.completion.bins_ns if part.completion else {}

@@ -3,6 +3,7 @@
 from poolproof.load.outcome import PartOutcome
 from poolproof.metrics import MetricId
 from poolproof.rules.disk_requests import disk_requests, statistics_cover
+from poolproof.rules.fio_job import has_copied_clock
 from poolproof.rules.flow import cold_reads, writes_at_end
 from poolproof.rules.model import Case, Effect, Finding, Findings, Rule, finding, fio_source, linux_source
 from poolproof.rules.path import goes_past_ram, is_persistent_memory
@@ -27,6 +28,8 @@ _SYNCS = "use fdatasync=1 and fio's sync percentiles to measure the latency of c
 
 
 def _in_result(case: Case) -> Findings:
+    if has_copied_clock(case.jobs):
+        return
     yield from each_part(_completion)(case)
     yield from each_job(_syncs)(case)
 

@@ -111,6 +111,16 @@ def test_small_files_in_order_need_no_seeks(options: str, verdict: Verdict) -> N
     assert judge(_on_hard_disk(options, 3_800, 200), "bandwidth").verdict == verdict
 
 
+def test_times_from_a_copied_clock_neither_prove_nor_refute() -> None:
+    """fio reported 0 ns for most direct reads, although the disk had one request for each of them."""
+    case = replace(_on_hard_disk("", 1, 299), target=EXT4)
+    read = direction(300 * 4 * KIB, 2.0, 4 * KIB, clat=Latency(samples=300, mean_ns=4e6, bins_ns={1: 200, 9**8: 100}))
+    for options, verdicts in {"gtod_cpu=0": ("sound", "suspect"), "": ("refuted", "refuted")}.items():
+        load = jobs(f"rw=randread bs=4k size=64g direct=1 time_based=1 runtime=2 {options}")
+        found = replace(case, load=load, outcome=said(read=read))
+        assert tuple(judge(found, metric).verdict for metric in ("iops", "p99")) == verdicts
+
+
 @pytest.mark.parametrize(
     ("first", "second", "verdict"),
     [

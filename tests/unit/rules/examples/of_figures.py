@@ -81,6 +81,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             uncounted(_RANDOM_READ, read=direction(GIB, 10.0, mean_ns=90_000.0)),
         ),
         Example(
+            uncounted(f"{_RANDOM_READ} gtod_cpu=0", read=direction(GIB, 10.0, mean_ns=90_000.0)),
+            "suspects",
+            uncounted(f"{_RANDOM_READ} gtod_reduce=0", read=direction(GIB, 10.0, mean_ns=90_000.0)),
+        ),
+        Example(
             uncounted(_RANDOM_READ, read=direction(GIB, 1.5e10)),
             "suspects",
             uncounted(_RANDOM_READ, read=direction(GIB, 1.5e7)),
