@@ -76,5 +76,6 @@ RULE = Rule(
         "https://github.com/axboe/fio/pull/1594",
     ),
     in_result=_in_result,
+    is_about_data=False,
     commands="fio --cpuclock-test || true",
 )

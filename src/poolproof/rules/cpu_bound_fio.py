@@ -74,5 +74,6 @@ RULE = Rule(
         "https://github.com/JonMagon/KDiskMark/issues/175",
     ),
     in_result=_in_result,
+    is_about_data=False,
     commands="fio --name=trap --ioengine=null --size=100g --bs=4k --rw=write --refill_buffers --time_based --runtime=3",
 )

@@ -106,5 +106,6 @@ RULE = Rule(
     in_job=_in_job,
     options=("percentile_list",),
     in_result=_in_result,
+    is_about_data=False,
     commands="fio --rw=randread --bs=1m --size=256m --io_size=64m --direct=1",
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from poolproof.metrics import MetricId
 from poolproof.rules.coverage import proves
 from poolproof.rules.disk_requests import statistics_prove
+from poolproof.rules.engine_without_data import moves_no_data
 from poolproof.rules.flow import account
 from poolproof.rules.model import VERDICTS, Case, Finding, Rule
 from poolproof.rules.proof import default_metric, measured_metrics, proves_metric
@@ -32,12 +33,18 @@ def judge(case: Case, metric: MetricId | None = None) -> Judgement:
     `metric`: if None, the metric usually quoted for this kind of load.
     """
     proven = proves(case) or (account(case) is None and statistics_prove(case))
-    findings = _sorted(finding for rule in all_rules() for finding in _findings(rule, case, proven))
+    findings = _sorted(finding for rule in _rules_for(case) for finding in _findings(rule, case, proven))
     metric = metric or default_metric(case)
     verdicts = {each: _verdict(case, each, findings) for each in (*measured_metrics(case), metric)}
     verdict = verdicts[metric]
     others = {other: found for other, found in verdicts.items() if found != verdict}
     return Judgement(verdict, tuple(_needed(findings, verdicts)), others)
+
+
+def _rules_for(case: Case) -> tuple[Rule, ...]:
+    """Return the rules that apply to a result. Most of them do not apply if fio's engine moves no data."""
+    without_data = moves_no_data(case)
+    return tuple(rule for rule in all_rules() if not (without_data and rule.is_about_data))
 
 
 def _needed(findings: Iterable[Finding], verdicts: Mapping[MetricId, Verdict]) -> Iterator[Finding]:

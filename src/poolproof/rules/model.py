@@ -219,6 +219,9 @@ class Rule:
     `is_ceiling`: True if the rule refutes results that exceed the speed of the disks. If an audit knows that speed only
     from a sentence near the result, it downgrades the finding to `suspects`.
 
+    `is_about_data`: False if the rule also applies to a load whose engine moves no data. Most rules compare the bytes
+    and I/Os of a result with counters or with the speed of disks, which means nothing for such a load.
+
     `options`: the fio options that `in_job` checks, most important first.
 
     `fixed_options`: the changes to a job after which `in_job` finds nothing, or a function that returns them. Empty if
@@ -244,6 +247,7 @@ class Rule:
     is_about_machine: bool = False
     fix_if_direct: str = ""
     is_ceiling: bool = False
+    is_about_data: bool = True
     options: tuple[str, ...] = ()
     fixed_options: Changes | Callable[[Case, LoadPart], Changes] = field(default_factory=dict)
 

@@ -108,5 +108,6 @@ RULE = Rule(
     in_result=_in_result,
     cleared_by_byte_count=False,
     prepare="for i in $(seq 16); do (while :; do :; done) & done; trap 'kill $(jobs -p)' EXIT",
+    is_about_data=False,
     commands="fio --rw=randread --bs=4k --size=256m --direct=1 --time_based --runtime=5",
 )

@@ -90,6 +90,7 @@ RULE = Rule(
     in_result=_in_result,
     cleared_by_byte_count=False,
     needs="Needs root and systemd.",
+    is_about_data=False,
     commands='systemd-run --quiet --pty --property=IOReadIOPSMax="$PWD 100" --working-directory="$PWD" fio --name=trap '
     "--filename=trap --rw=randread --bs=4k --size=256m --direct=1 --time_based --runtime=5",
 )

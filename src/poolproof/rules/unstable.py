@@ -115,5 +115,6 @@ RULE = Rule(
         fio_doc("steadystate"),
     ),
     in_result=each_part(_in_part),
+    is_about_data=False,
     commands="fio --rw=write --bs=1m --size=4g --time_based --runtime=30",
 )

@@ -228,6 +228,7 @@ RULE = Rule(
     ),
     in_result=_in_result,
     fixed_options=_fixed_options,
+    is_about_data=False,
     commands="fio --rw=write --bs=1m --size=64m --runtime=30 --time_based & fio=$!\n"
     "sleep 3; kill -INT $fio; wait $fio || true",
 )

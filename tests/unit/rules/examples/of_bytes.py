@@ -170,6 +170,16 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of("rw=write bs=4k size=256m end_fsync=1", replace(BTRFS, compression="off")),
         ),
     ),
+    "engine-without-data": (
+        *(
+            Example(
+                write_of(f"rw=write bs=4k size=2m ioengine={engine}", 2 * MIB, 0, 284 * 1024, EXT4),
+                "refutes",
+                write_of("rw=write bs=4k size=2m ioengine=psync", 2 * MIB, 0, 284 * 1024, EXT4),
+            )
+            for engine in ("filecreate", "filedelete", "dircreate", "ftruncate", "falloc", "null", "cpuio")
+        ),
+    ),
     "drop-caches-without-sync": (
         Example(
             Case(load_of((Job("a", {"rw": "read", "exec_prerun": "echo 3 | tee drop_caches"}),))),
