@@ -2,6 +2,7 @@
 
 from poolproof.rules.flow import Flow, reads, writes
 from poolproof.rules.model import Case, Finding, Findings, Rule, linux_source, notes, zfs_issue
+from poolproof.rules.read_back import writes_twice
 
 
 def _in_result(case: Case) -> Findings:
@@ -17,7 +18,9 @@ def _in_result(case: Case) -> Findings:
         small_commits = any(job.writes and job.commits_each_write for job in case.jobs)
         journal = "each small commit writes a whole page, the journal and metadata"
         others = "the cause is the journal, metadata, or whole records that are rewritten for smaller writes"
-        yield _finding(case, wrote, "wrote", journal if small_commits else others)
+        twice = any(writes_twice(job, case.outcome) for job in case.jobs)
+        again = "with experimental_verify, fio writes everything again instead of reading it back"
+        yield _finding(case, wrote, "wrote", again if twice else journal if small_commits else others)
 
 
 def _finding(case: Case, flow: Flow, verb: str, why: str) -> Finding:
