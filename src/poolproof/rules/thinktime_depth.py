@@ -39,8 +39,13 @@ RULE = Rule(
     shows="In a job and its result: thinktime is set, and iodepth is larger than thinktime_blocks.",
     error="Too low for the stated depth, which was not reached. Measured: iodepth=16 with thinktime=2000 ran at depth "
     "1 for 94% of the time.",
-    fix="set thinktime_blocks to a multiple of iodepth, or limit the rate with rate_iops instead",
-    sources=(fio_source("3.42", "backend.c", "handle_thinktime"), fio_doc("thinktime, thinktime_blocks")),
+    fix="set thinktime_blocks to a multiple of iodepth, or remove thinktime; rate_iops also empties the queue before "
+    "each wait",
+    sources=(
+        fio_source("3.42", "backend.c", "handle_thinktime"),
+        fio_source("3.42", "io_u.c", "rate_ddir (io_u_quiesce unless io_submit_mode=offload)"),
+        fio_doc("thinktime, thinktime_blocks"),
+    ),
     in_job=_in_job,
     in_result=_in_result,
     options=("thinktime", "iodepth"),
