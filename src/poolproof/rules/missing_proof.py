@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from poolproof.metrics import BYTES_PER_S, MetricId, metric_of
 from poolproof.rules import coverage, write_coverage
 from poolproof.rules.commits import commits
-from poolproof.rules.flow import account, bytes_prove, reads_as_filled
+from poolproof.rules.flow import account, bytes_prove, cold_reads, reads_as_filled
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
 from poolproof.rules.overwritten import hidden_share
 from poolproof.rules.proof import may_lack_copies, measured_metrics, proves_metric, syncs_other_files
@@ -116,6 +116,14 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
                 f"{percent(REQUESTS_OF_EACH)} is needed to prove the IOPS and latencies",
                 _or_direct(case, "use a larger file, so that fewer reads repeat a block")
                 + "; on ZFS, set recordsize to bs, or primarycache=metadata",
+            )
+        flow = cold_reads(case)
+        if flow is not None and not coverage.all_bytes_were_read(case):
+            yield (
+                f"{case.generator} read {flow.moved}; the disks read {flow.counted_share}. Random reads of more than a "
+                "page may be split into several requests, so the number of requests does not show that every read "
+                "reached the disks",
+                _or_direct(case, "use a larger file, so that fewer reads repeat a block"),
             )
         left, requests = coverage.left_for_cached_reads(case), coverage.counted_requests(case, "read")
         if left is not None and not left.is_proof and (requests or 0) >= REQUESTS_OF_EACH * _ios(case, "read"):

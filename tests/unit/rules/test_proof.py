@@ -47,6 +47,24 @@ def test_reads_that_requests_do_not_cover_are_refuted(
     assert _verdicts(covered, "iops", "read_iops", "p99") == ("sound",) * 3
 
 
+@pytest.mark.parametrize(
+    ("options", "bs", "counted_share", "verdicts"),
+    [
+        ("ioengine=mmap bs=32k", 32 * KIB, 0.88, ("unproven", "unproven", "sound")),
+        ("ioengine=mmap bs=32k", 32 * KIB, 0.97, ("sound", "sound", "sound")),
+        ("ioengine=psync direct=0 bs=32k", 32 * KIB, 0.88, ("unproven", "unproven", "sound")),
+        ("ioengine=psync direct=1 bs=32k", 32 * KIB, 0.88, ("sound", "sound", "sound")),
+    ],
+)
+def test_requests_for_pages_do_not_prove_reads_of_several_pages(
+    options: str, bs: int, counted_share: float, verdicts: tuple[Verdict, ...]
+) -> None:
+    """With mmap, each page of 4 KiB is a request, so a read of 32 KiB has eight."""
+    ios, counted = 8_000, int(counted_share * 8_000 * bs)
+    case = _read(f"rw=randread size=4g {options}", ios, bs, counted // 4096, counted)
+    assert _verdicts(case, "read_iops", "read_p99", "read_bandwidth") == verdicts
+
+
 def _two_readers(
     first: tuple[str, int, int], second: tuple[str, int, int], requests: int, second_ns: int = 100_000
 ) -> Case:
