@@ -20,6 +20,7 @@ from tests.unit.rules.examples.building import (
     read_of,
     uncounted,
     unlike_mirror,
+    with_files,
     with_leaves,
     with_syncs,
     with_zfs_use,
@@ -67,6 +68,12 @@ def _read_first(options: str, read: int) -> Case:
     case = write_of(options, 12 * MIB, 12 * MIB, 12 * MIB, on_zfs())
     moved = counted(read=(0, read), write=(12 * MIB, 12 * MIB, 12 * MIB))
     return replace(case, evidence=replace(moved, files=(TestFile("file", 64 * MIB),)))
+
+
+def _waited(options: str, moved: int, read_mib: int, size_mib: int = 48) -> Case:
+    """Return the case of sequential reads from OpenZFS 2.3, with the bytes that fio and the disks read."""
+    case = read_of(f"rw=read bs=128k size={size_mib}m {options}", moved, read_mib * MIB, on_zfs(version="2.3.1"))
+    return with_files(case, TestFile("f", size_mib * MIB))
 
 
 def _amid(case: Case, **found: Any) -> Case:
@@ -229,6 +236,10 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "fadvise-prefetch": (
         Example(_read_first(_IN_ORDER, 64 * MIB), "suspects", _read_first(f"{_IN_ORDER} fadvise_hint=0", 64 * MIB)),
         Example(_read_first(_IN_ORDER, 32 * MIB), "suspects", _read_first(_IN_ORDER, 31 * MIB)),
+        Example(_waited("", MIB // 8, 48), "suspects", _waited("fadvise_hint=0", MIB // 8, 48)),
+        Example(_waited("", 13 * MIB, 48), "suspects", _waited("", 40 * MIB, 48)),
+        Example(_waited("", MIB, 128, 1024), "suspects", _waited("", MIB, 16, 1024)),
+        Example(_waited("", MIB, 48), "suspects", _waited("rw=randread", MIB, 48)),
     ),
     "block-cache": (
         Example(_cached(_RANDOM_READ, {"hdd": 1, "nvme": 15}), "notes", _cached(_RANDOM_READ, {"hdd": 1, "ssd": 15})),
