@@ -46,6 +46,13 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
     if len(case.jobs) > 1 and not fio_job(job).flag("group_reporting"):
         queue = job.queue // job.clones * reported.clones  # the values of the other jobs may be missing
     if in_flight < 0.5 * queue and job.direct and not job.is_synchronous and not pauses:
+        if fio_job(job).seconds("latency_target", bare_us=1):  # lat_target_check() in io_u.c, fio 3.42
+            return notes(
+                f"on average, only {in_flight:.2g} of the {queue} I/Os that the job allows were in flight: with "
+                "latency_target, fio chooses the depth that still meets the target",
+                weight=35,
+                fix="state the depth or the latency with the rate, or remove latency_target to keep the queue full",
+            )
         return notes(
             f"on average, only {in_flight:.2g} of the {queue} I/Os that the job allows were in flight: submission or "
             "fio itself was the limit, not the disk",
