@@ -1,6 +1,8 @@
 """Determines whether a count of bytes can hide that data was overwritten in RAM."""
 
-from poolproof.load.model import LoadPart
+from dataclasses import replace
+
+from poolproof.load.model import Load, LoadPart
 from poolproof.rules.different_blocks import different_share
 from poolproof.rules.model import Case
 from poolproof.rules.path import is_zfs, may_end_in_ram
@@ -34,14 +36,42 @@ def hidden_share(case: Case, *, of_commits: bool = False) -> float | None:
 def _share(case: Case, job: LoadPart, part: ReportedDirection, *, of_commits: bool) -> float:
     if not may_end_in_ram(job, case.target) or not job.size_bytes or not _adds_bytes(case):
         return 1.0
-    sharers = job.clones if job.shares_one_file else 1
+    sharers = _sharers(case, job)
     if job.commits_each_write:
         return 1.0 if of_commits else different_share(job, sharers)
     if job.sync_every:
         return 1.0
     # after a pass of random offsets, fio drops the file from the page cache, which writes it
-    each = min((part.figures.ios or 0) / part.job.clones, job.size_bytes / job.block_bytes)
-    return different_share(job, max(1.0, each * sharers))
+    blocks = max(1.0, job.size_bytes / job.block_bytes)
+    each = min((part.figures.ios or 0) / part.job.clones, blocks)
+    if each <= 0:
+        return 1.0
+    by_others = (1 - pow(1 - min(1.0, each / blocks), sharers)) * blocks / (each * sharers)
+    return min(different_share(job, max(1.0, each * sharers)), by_others if job.is_random else 1 / sharers)
+
+
+def _sharers(case: Case, job: LoadPart) -> int:
+    """Return the largest number of clones that write the same bytes as this job before these leave RAM.
+
+    If fio does not drop the file when it opens it (invalidate=0), the job also finds what earlier jobs left in RAM.
+    """
+    phases = case.load.phases
+    number = next(index for index, phase in enumerate(phases) if any(part is job for part in phase))
+    earlier = [] if job.invalidates_cache else [part for phase in phases[:number] for part in phase]
+    others = [
+        part
+        for part in (*(part for part in earlier if not part.syncs_at_end), *phases[number])
+        if part is not job and part.writes and may_end_in_ram(part, case.target) and _overlap(job, part)
+    ]
+    return Load(tuple(replace(part, waits_for_previous=False) for part in (job, *others))).sharers
+
+
+def _overlap(first: LoadPart, second: LoadPart) -> bool:
+    return any(
+        (one.file, one.scale) == (other.file, other.scale) and one.start < other.end and other.start < one.end
+        for one in first.extents
+        for other in second.extents
+    )
 
 
 def _adds_bytes(case: Case) -> bool:

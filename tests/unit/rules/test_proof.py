@@ -345,6 +345,32 @@ _SHARED = "rw=read bs=16k size=256m numjobs=2"
 _TIMED = "time_based=1 runtime=2"
 
 
+_AGAIN = "rw=randwrite bs=4k size=24m filename=f ioengine=psync"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        (_AGAIN, f"{_AGAIN} end_fsync=1", "unproven"),
+        (_AGAIN, f"{_AGAIN} end_fsync=1 offset=24m", "sound"),
+        (_AGAIN, f"{_AGAIN} end_fsync=1 filename=g", "sound"),
+        (_AGAIN, f"{_AGAIN} end_fsync=1 stonewall=1 invalidate=0", "unproven"),
+        (_AGAIN, f"{_AGAIN} end_fsync=1 stonewall=1", "sound"),  # fio drops the file, so the kernel writes it
+        (f"{_AGAIN} end_fsync=1", f"{_AGAIN} end_fsync=1 stonewall=1 invalidate=0", "sound"),
+        (f"{_AGAIN} direct=1", f"{_AGAIN} end_fsync=1", "sound"),
+    ],
+)
+def test_blocks_that_several_jobs_write_may_be_overwritten_in_ram(first: str, second: str, verdict: Verdict) -> None:
+    """btrfs wrote 96 MiB for 48 MiB because of its trees. With nodatacow, 39 of 48 MiB reached the disk."""
+    moved = 24 * MIB
+    parts = [PartOutcome(name, write=direction(moved, 2.0, 4 * KIB)) for name in "ab"]
+    disk = leaf(write_bytes=4 * moved, drained_write_bytes=4 * moved, write_ios=20_000, write_merges=0)
+    evidence = Evidence(account(write=(2 * moved, 4 * moved, 4 * moved)), (disk,))
+    target = Target("btrfs", ram_bytes=8 * GIB, tree_block_bytes=16 * KIB)
+    case = Case(jobs(first, second), Outcome("fio-3.33", tuple(parts)), evidence, target)
+    assert judge(case, "bandwidth").verdict == verdict
+
+
 @pytest.mark.parametrize(
     ("options", "verdict"),
     [
