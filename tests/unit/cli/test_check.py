@@ -59,6 +59,8 @@ def test_an_option_that_may_leave_the_layout_is_refused(check: Check, option: st
         "jobs: {one: {ramp_time: 1s}, two: {stonewall: 1}}",
         "flow: 1, jobs: {one: {iodepth: 1}, two: {stonewall: 1}}",
         "write_iolog: /srv/x",
+        "zonesize: 64k",
+        "zonesize: 64k, zonemode: none",
     ],
 )
 def test_check_and_a_dry_run_refuse_the_same_jobs(check: Check, option: str) -> None:
@@ -70,7 +72,10 @@ def test_check_and_a_dry_run_refuse_the_same_jobs(check: Check, option: str) -> 
     assert check.command("run", "--dry-run", str(check.path)) == (code, out, err)
 
 
-@pytest.mark.parametrize("option", ["mem: mmap", "write_lat_log: x", "filename: a", "an_option_of_a_newer_fio: 1"])
+@pytest.mark.parametrize(
+    "option",
+    ["mem: mmap", "write_lat_log: x", "filename: a", "zonesize: 64k, zonemode: strided", "an_option_of_a_newer_fio: 1"],
+)
 def test_other_options_are_left_to_fio(check: Check, option: str) -> None:
     assert check(option)[0] == 0
 

@@ -145,6 +145,13 @@ def _check_together(jobs: Jobs, workload: Workload) -> None:
             "added up only if it is known when each of them ran",
             "write a single time, such as startdelay=1s",
         )
+    if any(job.number("zonesize") and (job.text("zonemode") or "none").strip() == "none" for job in jobs):
+        raise _refusal(
+            workload,
+            "zonesize",
+            "fio rejects `zonesize` without `zonemode`",
+            "set zonemode=strided (move zonesize bytes, then skip zoneskip bytes), or zbd for zoned devices",
+        )
     phases = load_of(jobs).phases
     for group in groups_in_ratio(load_of(jobs)):
         if len({number for number, phase in enumerate(phases) for part in group if part in phase}) > 1:

@@ -16,6 +16,8 @@ from poolproof.load.fio.option_values import refusal
 from poolproof.process import Completed
 
 _LIMIT_S = 60.0
+_NO_JOB_FILE = "/nonexistent/poolproof"
+_OF_OTHER_JOBS = ("numjobs", "wait_for", "group_reporting")
 _OUT_OF_RANGE = "value out of range"
 _MOST_CALLS = 10
 _MOST_JOBS = 200
@@ -45,9 +47,13 @@ class Complaint:
 
 
 def check_values(jobs: Jobs, host: Host) -> None:
-    """Raise CampaignError with fio's message if the host's fio rejects or ignores a job option or its value."""
+    """Raise CampaignError with fio's message if the host's fio rejects or ignores a job option or its value.
+
+    Also raises CampaignError if fio rejects a combination of options.
+    """
     completed = _parse(host, render(jobs))
     if completed.returncode == 0 and _OUT_OF_RANGE not in completed.stderr:
+        _check_combinations(jobs, host)
         return
     lines = (completed.stderr.strip() or completed.stdout.strip()).splitlines()
     complaint = "; ".join(line.strip() for line in lines if not line.startswith("fio: job"))[:1000]
@@ -60,6 +66,28 @@ def check_values(jobs: Jobs, host: Host) -> None:
     raise CampaignError(
         f"fio rejects the workload: {complaint or f'exit code {completed.returncode}'}",
         f"{reason}{'; ' if reason else ''}`fio --cmdhelp={option or 'OPTION'}` shows the accepted values",
+    ).concerning(option)
+
+
+def _check_combinations(jobs: Jobs, host: Host) -> None:
+    """Raise CampaignError with fio's message if the host's fio rejects a combination of options.
+
+    `--parse-only` does not check combinations, which fio does when it adds a job (fixup_options() in init.c). fio is
+    therefore given a second job file that does not exist. It adds the jobs of the first one, opens and creates nothing,
+    and stops at the second one before it runs a job. One clone of each job is enough. Options that refer to other jobs
+    are left out, because `check_each` renames the jobs and puts those of several workloads together.
+    """
+    alone = [{name: value for name, value in job.options.items() if name not in _OF_OTHER_JOBS} for job in jobs]
+    text = render(tuple(replace(job, options=each) for job, each in zip(jobs, alone, strict=True)))
+    completed = host.run(["fio", "-", _NO_JOB_FILE], timeout_s=_LIMIT_S, stdin=text, check=False)
+    if _NO_JOB_FILE in completed.stderr:
+        return
+    lines = [line.removeprefix("fio: ").strip() for line in completed.stderr.splitlines() if line.strip()]
+    options = {option for job in jobs for option in job.options}
+    option = next((word for word in re.findall(r"\w+", lines[-1] if lines else "") if word in options), "")
+    raise CampaignError(
+        f"fio rejects the workload: {(lines or [f'exit code {completed.returncode}'])[-1][:1000]}",
+        f"`fio --cmdhelp={option or 'OPTION'}` shows what the option does",
     ).concerning(option)
 
 
