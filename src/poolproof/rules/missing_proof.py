@@ -6,6 +6,7 @@ from poolproof.metrics import BYTES_PER_S, MetricId, metric_of
 from poolproof.rules import coverage, write_coverage
 from poolproof.rules.commits import commits
 from poolproof.rules.flow import account, bytes_prove, cold_reads, reads_as_filled
+from poolproof.rules.merged_directions import is_merged
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
 from poolproof.rules.overwritten import hidden_share
 from poolproof.rules.proof import may_lack_copies, measured_metrics, proves_metric, syncs_other_files
@@ -36,6 +37,10 @@ _READ_BEFORE = (
     "remove pre_read, or use direct=1 in all jobs",
 )
 
+_MERGED = (
+    "unified_rw_reporting merges reads and writes, so it is unknown how many bytes and requests each of them needed",
+    "remove unified_rw_reporting, or use direct=1 in all jobs and compare only the sums",
+)
 _READ_AROUND = (
     "the kernel read more data around the random reads than the load asked for, so later reads may have found their "
     "data in RAM. The requests cannot show this, because this data is split into several requests",
@@ -70,6 +75,8 @@ def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
         return _reason_of_syncs(case)
     if row.of == "trim":
         return "no counter shows what the disks do for a trim", "use trims only as part of another load"
+    if is_merged(case):
+        return _MERGED
     kind: Kind | None = "read" if row.of == "read" else "write" if row.of == "write" else None
     if not bytes_prove(case, kind, of_commits=row.unit is not BYTES_PER_S):
         return "the counters do not account for all of the data", _or_direct(case, "use a larger size")

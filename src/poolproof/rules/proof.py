@@ -12,6 +12,7 @@ from poolproof.rules.coverage import (
 )
 from poolproof.rules.earlier import different_blocks, has_no_map, is_skewed
 from poolproof.rules.flow import account, bytes_prove
+from poolproof.rules.merged_directions import is_merged, merged_bytes_prove, merged_requests_prove
 from poolproof.rules.model import Case
 from poolproof.rules.overwritten import hidden_share
 from poolproof.rules.repeated_reads import are_read_ahead, are_read_around, hides_cached_reads, was_read_before
@@ -83,11 +84,15 @@ def _write_bandwidth(case: Case) -> bool:
 
 
 def _bandwidth(case: Case) -> bool:
+    if is_merged(case):
+        return merged_bytes_prove(case)
     in_order = bytes_prove(case) and _reads_in_order(case)
     return in_order and not may_lack_copies(case) and hidden_share(case) is None
 
 
 def _iops(case: Case) -> bool:
+    if is_merged(case):
+        return merged_requests_prove(case)
     in_order = bytes_prove(case, of_commits=True) and _reads_reach_disks(case) and writes_reach_disks(case)
     return in_order and not may_lack_copies(case) and hidden_share(case, of_commits=True) is None
 

@@ -1331,3 +1331,31 @@ def test_a_ramp_of_another_section_is_no_proof(ramps_ms: tuple[int, int], counte
     assert found.verdict == verdict
     within = [finding.message for finding in found.findings if "within bounds even without the ramp" in finding.message]
     assert len(within) == (counted_mib == 40)
+
+
+@pytest.mark.parametrize(
+    ("options", "leaf_mib", "requests", "verdicts"),
+    [
+        ("direct=1", 40, 10_240, ("sound", "sound", "sound", "unproven")),
+        ("direct=1", 40, 5_000, ("sound", "unproven", "unproven", "unproven")),
+        ("direct=1", 20, 10_240, ("unproven", "unproven", "unproven", "unproven")),
+        ("direct=0", 40, 10_240, ("suspect", "suspect", "suspect", "suspect")),
+        ("direct=0 sync=dsync size=64g", 40, 10_240, ("unproven", "unproven", "unproven", "unproven")),
+        ("direct=1 ioengine=mmap", 40, 10_240, ("suspect", "suspect", "suspect", "suspect")),
+    ],
+)
+def test_merged_reads_and_writes_are_proven_by_their_sums(
+    options: str, leaf_mib: int, requests: int, verdicts: tuple[Verdict, ...]
+) -> None:
+    """With unified_rw_reporting=mixed, fio does not report how many of its I/Os were reads."""
+    mixed = direction(40 * MIB, 2.0)
+    each = leaf_mib * MIB // 2
+    disk = leaf(
+        read_bytes=each, read_ios=requests // 2, read_merges=0, write_bytes=each, drained_write_bytes=each,
+        write_ios=requests // 2, write_merges=0,
+    )  # fmt: skip
+    evidence = Evidence(account(read=(0, each), write=(0, each, each)), (disk,))
+    outcome = Outcome("fio-3.33", (PartOutcome("job", mixed=mixed),))
+    load = jobs(f"rw=randrw bs=4k size=64m unified_rw_reporting=mixed {_TIMED} {options}")
+    case = Case(load, outcome, evidence, EXT4)
+    assert _verdicts(case, "bandwidth", "iops", "p50", "read_iops") == verdicts
