@@ -91,17 +91,20 @@ def _exceeds_run(part: ReportedDirection) -> bool:
 def _in_flight(directions: Sequence[ReportedDirection], *, in_turn: bool) -> float | None:
     """Return the mean number of I/Os in flight: IOPS × mean latency, added up for reads and writes.
 
+    If one of them ended earlier, its number counts for its part of the run.
     Returns None if a value is missing, or if either reads or writes ran for less than 0.5 s.
     `in_turn`: True if reads and writes took turns, as in a job that verifies what it wrote. In that case, the larger of
     the two numbers is returned.
     """
     found = []
+    longest_ms = max((part.figures.runtime_ms or 0 for part in directions), default=0)
     for part in directions:
         figures, latency = part.figures, part.total
         is_short = figures.runtime_ms is not None and figures.runtime_ms < 500
         if figures.iops is None or latency is None or not latency.mean_ns or is_short:
             return None
-        found.append(figures.iops * latency.mean_ns / 1e9)
+        of_run = 1.0 if in_turn else (figures.runtime_ms or longest_ms) / longest_ms if longest_ms else 1.0
+        found.append(figures.iops * of_run * latency.mean_ns / 1e9)
     return (max(found) if in_turn else sum(found)) if found else None
 
 

@@ -61,6 +61,16 @@ def _in_ratio(*options: str) -> Case:
     return Case(jobs(*(f"{_RANDOM_READ} {each}" for each in options)), Outcome("fio-3.33", parts), target=EXT4)
 
 
+def _mixed(write_s: float) -> Case:
+    """Return the case of a mixed job at depth 1 whose reads were in flight for half of 4 s, and its writes for 2.8 s.
+
+    `write_s`: the time after which fio stopped counting writes, whose latency is chosen to match.
+    """
+    read = direction(500 * 4096, 4.0, mean_ns=4e6)
+    write = direction(500 * 4096, write_s, mean_ns=5.6e6 if write_s == 4.0 else 3.2e6)
+    return uncounted("rw=randrw bs=4k direct=1", read=read, write=write)
+
+
 def _trimmed(options: str, version: str) -> Case:
     """Return the case of a job that trims and writes, and its result from a given release of fio."""
     run = uncounted(f"rw=randtrimwrite bs=4k size=1g {options}", write=direction(10_000 * 4096, 10.0))
@@ -202,6 +212,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 write=direction(40_000 * 4096, 10.0, mean_ns=3_000_000.0),
             ),
         ),
+        Example(_mixed(write_s=4.0), "refutes", _mixed(write_s=1.8)),
     ),
     "rate-not-reached": (
         Example(
