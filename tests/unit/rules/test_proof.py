@@ -1359,3 +1359,15 @@ def test_merged_reads_and_writes_are_proven_by_their_sums(
     load = jobs(f"rw=randrw bs=4k size=64m unified_rw_reporting=mixed {_TIMED} {options}")
     case = Case(load, outcome, evidence, EXT4)
     assert _verdicts(case, "bandwidth", "iops", "p50", "read_iops") == verdicts
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(4 / 3, "unproven"), (1.0, "suspect")])
+def test_parity_of_small_writes_hides_blocks_that_were_overwritten_in_ram(factor: float, verdict: Verdict) -> None:
+    """On raid5 over four disks, 5.9 of 8 MiB arrived, but with parity, the disks wrote 11.8 MiB."""
+    moved = 8 * MIB
+    wrote = 11.8 * MIB if factor > 1 else 5.9 * MIB
+    disk = leaf(write_bytes=wrote, drained_write_bytes=wrote, read_bytes=11 * MIB, write_ios=3_000, write_merges=0)
+    evidence = Evidence(account(read=(0, 11 * MIB), write=(moved, wrote, wrote), factor=factor), (disk,))
+    load = jobs("rw=randwrite bs=4k size=200m io_size=8m end_fsync=1 random_distribution=zipf:0.8")
+    case = Case(load, said(write=direction(moved, 2.0)), evidence, EXT4)
+    assert judge(case, "bandwidth").verdict == verdict
