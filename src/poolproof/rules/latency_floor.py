@@ -114,7 +114,7 @@ def _effect(case: Case, part: ReportedDirection) -> Effect:
     if flow is not None and flow.in_order:
         return "notes"
     if job is None:
-        is_elsewhere = _spends_time_elsewhere(part) if part.kind == "write" else _may_be_read_ahead(part)
+        is_elsewhere = _spends_time_elsewhere(part) if part.kind == "write" else _may_be_read_ahead(case, part)
         return "notes" if is_elsewhere else "suspects"
     waits_for_disk = goes_past_ram(job, case.target) is not False or job.direct
     if part.kind == "write" and "direct" in (case.quoted or UNQUOTED).assumed:
@@ -134,11 +134,13 @@ def _spends_time_elsewhere(part: ReportedDirection) -> bool:
     return each is not None and mean_ns is not None and each >= _SYNC_NS and mean_ns < _IN_WRITES * each
 
 
-def _may_be_read_ahead(part: ReportedDirection) -> bool:
-    """True if the mean of reads that may be sequential is at least 10 times their median.
+def _may_be_read_ahead(case: Case, part: ReportedDirection) -> bool:
+    """True if the mean of reads that may be sequential is at least 10 times their median, without disk statistics.
 
     With readahead, a few reads wait for a request that reads the bytes of many others.
     """
+    if case.outcome is not None and case.outcome.disks:
+        return False
     latency = part.figures.lat or part.completion
     mean_ns = latency.mean_ns if latency else None
     is_uneven = bool(mean_ns and part.median_ns is not None and mean_ns >= _UNEVEN * part.median_ns)
@@ -182,8 +184,9 @@ RULE = Rule(
         "For such I/O, the finding is a note, and the byte accounting decides. The same applies to writes of an "
         "unknown job that were in flight for less than 20% of the time, at intervals of at least 50 µs: the rest may "
         "be syncs. It also applies to reads of an unknown job without `rand` in its name if the mean is at least 10 "
-        "times the median. If fio's disk statistics cover all bytes, the finding applies only to latencies, and for "
-        "sequential reads also to the IOPS, because readahead serves many reads with one request. Persistent memory is "
+        "times the median without disk statistics. If fio's disk statistics cover all bytes, the finding applies only "
+        "to latencies, and for sequential reads also to the IOPS, because readahead serves many reads with one "
+        "request. Persistent memory is "
         "excluded. Syncs that may have nothing to write are "
         "excluded too: syncs after synchronous writes and, before fio 3.38, syncs of mixed jobs and of jobs with "
         "several I/Os in flight."
