@@ -325,6 +325,20 @@ def test_a_random_start_of_several_jobs_is_rejected() -> None:
     assert len(jobs("rw=randread,bs=4k,numjobs=3,startdelay=1s")) == 1
 
 
+@pytest.mark.parametrize(
+    "again", ["time_based=1", "time_based=0,norandommap=1", "time_based=0,random_distribution=zipf:1.1"]
+)
+def test_random_io_that_never_leaves_the_first_file_is_rejected(again: str) -> None:
+    """Reads of 64 KiB were judged as reads of 100 MiB: 271 MiB/s of a hard disk with 200 MB/s were `sound`."""
+    many = "bs=64k,nrfiles=1600,filesize=64k,size=100m,file_service_type=sequential"
+    with pytest.raises(CampaignError, match="it would never leave its first file"):
+        jobs(f"rw=randread,{many},{again}")
+    assert len(jobs(f"rw=randread,{many},time_based=0")) == 1, "fio goes through all files, one after the other"
+    assert len(jobs(f"rw=read,{many},{again}")) == 1
+    assert len(jobs(f"rw=randread,{many},{again}".replace("sequential", "roundrobin"))) == 1
+    assert len(jobs(f"rw=randread,bs=64k,size=100m,file_service_type=sequential,{again}")) == 1
+
+
 def test_a_job_that_fio_does_not_report_is_rejected() -> None:
     """Its requests were counted for the other jobs: reads from RAM in 11 µs were `sound`."""
     with pytest.raises(CampaignError, match="`stats=0` leaves a job out"):

@@ -4,23 +4,16 @@ import re
 from collections.abc import Mapping
 
 from poolproof.campaign.model import JobSpec, Workload
-from poolproof.errors import CampaignError
-from poolproof.hosts.base import Host, display_name
+from poolproof.hosts.base import Host
 from poolproof.load.fio import permitted
-from poolproof.load.fio.installed import check_options, fio_version, kernel_release
-from poolproof.load.fio.job import Job, Jobs, delay_ms, join_filenames, split_filenames
+from poolproof.load.fio.installed import check_options
+from poolproof.load.fio.job import Job, Jobs, join_filenames, split_filenames
 from poolproof.load.fio.load import (
-    HINT_FIXED_IN,
-    HINT_REMOVED_IN,
-    SPIN_FIXED_IN,
-    groups_in_ratio,
-    hints_direct_writes,
-    load_of,
     part_of,
-    spins,
 )
 from poolproof.load.fio.option_names import resolve
 from poolproof.load.fio.quantity import attempt, parse_bytes, parse_range
+from poolproof.load.fio.refused_loads import check_hint, check_spin, check_together, refusal
 from poolproof.units import format_size
 
 ADDED: Mapping[str, tuple[str, str]] = {
@@ -74,37 +67,10 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
     jobs = tuple(_job(name, job.options, workload, longest_s) for name, job in zip(names, given, strict=True))
     if len(jobs) > 1:
         jobs = _with(jobs, {}, without=("group_reporting",))  # each section is judged by its own report
-    _check_together(jobs, workload)
-    _check_spin(jobs, workload, host)
-    _check_hint(jobs, workload, host)
+    check_together(jobs, workload)
+    check_spin(jobs, workload, host)
+    check_hint(jobs, workload, host)
     return jobs
-
-
-def _check_spin(jobs: Jobs, workload: Workload, host: Host) -> None:
-    version = fio_version(host)
-    if any(map(spins, load_of(jobs).parts)) and (version.major, version.minor) < SPIN_FIXED_IN:
-        raise _refusal(
-            workload,
-            "thinktime_spin",
-            f"{version} on {display_name(host)} may never end with `thinktime_spin`: if another program gets the CPU "
-            "while fio spins, it computes a negative time and sleeps until it is killed (before 3.34), or until the "
-            "end of its runtime",
-            "use fio 3.36 or later, or remove `thinktime_spin`; fio then sleeps for all of `thinktime`",
-        )
-
-
-def _check_hint(jobs: Jobs, workload: Workload, host: Host) -> None:
-    version = fio_version(host)
-    if not any(map(hints_direct_writes, load_of(jobs).parts)) or (version.major, version.minor) >= HINT_FIXED_IN:
-        return
-    if (kernel := kernel_release(host)) is not None and kernel >= HINT_REMOVED_IN:
-        raise _refusal(
-            workload,
-            "write_hint",
-            f"{version} on {display_name(host)} cannot set `write_hint` with direct=1: it uses F_SET_FILE_RW_HINT, "
-            f"which was removed in Linux 5.18, and the host runs Linux {kernel[0]}.{kernel[1]}",
-            "use fio 3.37 or later, or remove `write_hint`",
-        )
 
 
 def check_permitted(workload: Workload) -> None:
@@ -117,51 +83,7 @@ def check_permitted(workload: Workload) -> None:
         given = {resolve(name) or name: value for name, value in spec.options}
         known = {name: value for name, value in given.items() if permitted.is_known(name)}
         jobs.append(_job(spec.name, known, workload, longest_s=1.0))
-    _check_together(tuple(jobs), workload)
-
-
-def _check_together(jobs: Jobs, workload: Workload) -> None:
-    """Raise a CampaignError if the results of the jobs could not be judged, because of how the jobs run together."""
-    if len(load_of(jobs).phases) > 1 and any(part_of(job).ramp_s for job in jobs):
-        raise _refusal(
-            workload,
-            "stonewall",
-            "`stonewall` and `ramp_time` can't be combined: disk counters can leave out only the first ramp",
-            "remove one of the two, or split the workload in two",
-        )
-    if any("stats" in job.options and not job.flag("stats") for job in jobs):
-        raise _refusal(
-            workload,
-            "stats",
-            "`stats=0` leaves a job out of fio's results, but not out of the disks' counters, so these could no longer "
-            "show where the I/O of the other jobs went",
-            "remove `stats`",
-        )
-    if load_of(jobs).clones > 1 and any(delay_ms(job.options) is None for job in jobs):
-        raise _refusal(
-            workload,
-            "startdelay",
-            "`startdelay` is a range, and fio does not report which delays it chose: the rates of several jobs can be "
-            "added up only if it is known when each of them ran",
-            "write a single time, such as startdelay=1s",
-        )
-    if any(job.number("zonesize") and (job.text("zonemode") or "none").strip() == "none" for job in jobs):
-        raise _refusal(
-            workload,
-            "zonesize",
-            "fio rejects `zonesize` without `zonemode`",
-            "set zonemode=strided (move zonesize bytes, then skip zoneskip bytes), or zbd for zoned devices",
-        )
-    phases = load_of(jobs).phases
-    for group in groups_in_ratio(load_of(jobs)):
-        if len({number for number, phase in enumerate(phases) for part in group if part in phase}) > 1:
-            raise _refusal(
-                workload,
-                "flow",
-                f"`flow` lets job {group[0].name} wait for I/Os of a job that starts only after an earlier job has "
-                "ended, so the earlier job would do a few I/Os and then wait until its runtime is over",
-                "remove `flow`, or let the jobs run at the same time (without stonewall and wait_for)",
-            )
+    check_together(tuple(jobs), workload)
 
 
 def placed(jobs: Jobs, directory: str) -> Jobs:
@@ -229,13 +151,9 @@ def _runtime_text(seconds: float) -> str:
     return f"{seconds:g}s" if float(seconds).is_integer() else f"{max(1, round(seconds * 1000))}ms"
 
 
-def _refusal(workload: Workload, option: str, message: str, hint: str) -> CampaignError:
-    return CampaignError(f"workload {workload.name}: {message}", hint).concerning(option)
-
-
 def _check_files(given: Mapping[str, str], workload: Workload) -> None:
     if "directory" in given:
-        raise _refusal(
+        raise refusal(
             workload,
             "directory",
             "poolproof sets `directory` to put the files on each layout",
@@ -243,7 +161,7 @@ def _check_files(given: Mapping[str, str], workload: Workload) -> None:
         )
     for option in ("filename", "filename_format"):
         if any(map(_leaves, split_filenames(given.get(option, "")))):
-            raise _refusal(
+            raise refusal(
                 workload,
                 option,
                 f"`{option}={given[option]}` is outside the layout",
@@ -256,7 +174,7 @@ def _check_files(given: Mapping[str, str], workload: Workload) -> None:
 def _check_permitted(option: str, value: str, workload: Workload) -> None:
     refused = permitted.refusal(option, value, workload.engines)
     if refused is not None:
-        raise _refusal(workload, option, *refused)
+        raise refusal(workload, option, *refused)
 
 
 def _leaves(name: str) -> bool:
@@ -268,12 +186,12 @@ def _check_size(job: Job, workload: Workload) -> None:
     for option in ("size", "offset"):
         if job.percent(option) is not None:
             message = f"`{option}` is a percentage of a file that does not exist yet"
-            raise _refusal(workload, option, message, f"give it in bytes: {option}=1g")
+            raise refusal(workload, option, message, f"give it in bytes: {option}=1g")
     part, size = part_of(job), job.options["size"]
     if part.size_bytes is None:
-        raise _refusal(workload, "size", f"`size={size}` is not a file size", "write a size such as size=1g")
+        raise refusal(workload, "size", f"`size={size}` is not a file size", "write a size such as size=1g")
     if part.size_bytes < part.block_bytes:
-        raise _refusal(
+        raise refusal(
             workload,
             "size",
             f"fio reads `size={size}` as {format_size(part.size_bytes)}, which is less than one block "

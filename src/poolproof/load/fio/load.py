@@ -61,6 +61,19 @@ def spins(part: LoadPart) -> bool:
     return part.thinks and bool(job_of(part).seconds("thinktime_spin", bare_us=1))
 
 
+def stays_in_first_file(part: LoadPart) -> bool:
+    """True if fio does all random I/O of a clone in its first file, although the clone has several.
+
+    With file_service_type=sequential, fio goes on to the next file once each block of a file was used. It never does so
+    for a random job that may use blocks again (seen with fio 3.33 in write_iolog).
+    """
+    job = job_of(part)
+    order = (job.text("file_service_type") or "").partition(":")[0].strip()
+    distribution = (job.text("random_distribution") or "random").partition(":")[0].strip()
+    repeats = part.time_based or job.flag("norandommap") or distribution != "random"
+    return order == "sequential" and part.files > 1 and part.is_random and repeats
+
+
 def hints_direct_writes(part: LoadPart) -> bool:
     """True if fio sets write_hint on files that it opens for direct I/O. Reads and `write_hint=none` count too."""
     return part.direct and "write_hint" in job_of(part).options
