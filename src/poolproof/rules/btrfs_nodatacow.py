@@ -28,10 +28,10 @@ def _in_job(case: Case) -> Findings:
 RULE = Rule(
     title="btrfs without checksums",
     wrong=(
-        "With nodatacow (or chattr +C), btrfs overwrites data in place, without checksums or compression, and"
-        " direct writes remain direct (since Linux 6.12.75, only if the data profile is single or RAID0). The"
-        " I/O reaches the disks, so the byte accounting confirms the rates. However, these rates say nothing "
-        "about btrfs with checksums, and a comparison with ZFS would compare different guarantees."
+        "With nodatacow (or chattr +C), btrfs overwrites data in place, without checksums or compression, and direct "
+        "writes remain direct (since Linux 6.12.75, only if the data profile is single or RAID0). The I/O reaches the "
+        "disks, so the byte accounting confirms the rates. However, these rates say nothing about btrfs with "
+        "checksums, and a comparison with ZFS would compare different guarantees."
     ),
     shows=(
         "Before the run: the target is a btrfs file system mounted with nodatacow or nodatasum, or the script runs "
