@@ -1,7 +1,7 @@
 """Runs that did not do all of the requested work."""
 
 import math
-from errno import EILSEQ
+from errno import EDQUOT, EILSEQ, ENOSPC
 from os import strerror
 
 from poolproof.load.model import LoadPart
@@ -49,6 +49,8 @@ def _in_result(case: Case) -> Findings:
         fix = f"run {case.generator} by hand{with_job} and read its error message"
         if only_verifies and all(job.error == EILSEQ for job in errors):
             fix = "write the file first, with the same job without verify_only; other files have no headers to verify"
+        if all(job.error in (EDQUOT, ENOSPC) for job in errors):
+            fix = "use larger devices, or a smaller size=; copy-on-write file systems also need room for the new blocks"
         yield fails(f"{case.generator} failed: job {named}", weight=80, fix=fix)
     elif all_idle and (case.load.reads or case.load.writes):
         yield fails(

@@ -143,6 +143,15 @@ def test_an_error_of_fio_fails_even_if_the_account_is_in_order() -> None:
     assert judge(case).verdict == "failed"
 
 
+@pytest.mark.parametrize(
+    ("error", "advice"), [(28, "use larger devices"), (122, "use larger devices"), (5, "run fio by hand")]
+)
+def test_the_advice_fits_the_error_of_fio(error: int, advice: str) -> None:
+    case = Case(jobs("rw=write bs=1m size=1g"), said(write=direction(GIB, 10.0), error=error), target=EXT4)
+    [fix] = [finding.fix for finding in judge(case).findings if finding.rule == "work-done"]
+    assert fix.startswith(advice)
+
+
 def test_an_account_in_order_clears_a_suspicion_in_the_job() -> None:
     pitfall = jobs("rw=read bs=1m size=1g invalidate=0")
     result = said(read=direction(GIB, 10.0))
