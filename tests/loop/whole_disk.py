@@ -15,7 +15,7 @@ _SIZE_BYTES = 256 << 20
 def whole_disk(name: str) -> Iterator[str]:
     """Create a disk with the given by-id name, as udev does, and yield its path. Its data is lost at the end."""
     if not _CONTROL.exists():
-        # A loop device cannot stand in for it, because lsblk does not show one as a disk. In CI, a skip is a failure.
+        # lsblk does not show a loop device as a disk, so the test needs zram. In CI, a skip is a failure.
         pytest.skip("this kernel has no zram devices")
     number = (_CONTROL / "hot_add").read_text().strip()
     device = f"zram{number}"

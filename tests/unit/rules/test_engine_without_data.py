@@ -19,7 +19,8 @@ def _operations(engine: str, rw: str, requests: int) -> Case:
     disk = leaf(read_ios=requests, read_bytes=4096 * requests, drained_write_bytes=284 * KIB)
     flow = {"read": (2 * MIB, 4096 * requests)} if rw == "read" else {"write": (2 * MIB, 0, 284 * KIB)}
     load = jobs(f"ioengine={engine} rw={rw} bs=4k size=2m nrfiles=512 direct=0")
-    return Case(load, said(**{rw: figures}), Evidence(account(**flow), (disk,)), EXT4)  # type: ignore[arg-type]
+    outcome = said(read=figures) if rw == "read" else said(write=figures)
+    return Case(load, outcome, Evidence(account(**flow), (disk,)), EXT4)
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def disturbed_remarks(trials: Sequence[Trial], left_out: int) -> tuple[str, ...]
 def warm_remark(account: AccountSum | None, metric: MetricId) -> tuple[str, ...]:
     """Return a sentence about the reads of a cell whose caches stayed warm (`cold: false`).
 
-    There is no sentence if the cell's byte accounting is unknown, if fio read nothing, or if the metric excludes reads.
+    The tuple is empty if the cell's byte accounting is unknown, if fio read nothing, or if the metric excludes reads.
     """
     if account is None or not account.fio_read_bytes or metric_of(metric).of not in ("all", "ios", "read"):
         return ()

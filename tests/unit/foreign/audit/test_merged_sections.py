@@ -145,6 +145,7 @@ def test_a_report_without_jobs_below_a_command_is_a_result_without_values() -> N
     assert audited.command == command and not audited.figures.directions
 
 
+# fio's own header line is longer than 120 characters
 _FOUR_CLONES = """\
 first: (g=0): rw=write, bs=(R) 64.0KiB-64.0KiB, (W) 64.0KiB-64.0KiB, (T) 64.0KiB-64.0KiB, ioengine=libaio, iodepth=64
 ...
