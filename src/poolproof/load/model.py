@@ -191,7 +191,7 @@ class Load:
     @cached_property
     def sharers(self) -> int:
         """The largest number of clones that access the same byte during one phase, or 1 if no two clones overlap."""
-        return max((max(1, _most_sharers(_extents(phase))) for phase in self.phases), default=0)
+        return max((sharers_at_once(phase) for phase in self.phases), default=0)
 
     @property
     def shares_one_file(self) -> bool:
@@ -234,6 +234,11 @@ class Load:
         if any(part.runtime_s is None for part in self.parts):
             return None
         return sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in self.phases)
+
+
+def sharers_at_once(parts: Iterable[LoadPart]) -> int:
+    """Return the largest number of clones that would access the same byte if all parts ran at the same time."""
+    return max(1, _most_sharers(_extents(parts)))
 
 
 def _extents(parts: Iterable[LoadPart]) -> list[Extent]:

@@ -1,8 +1,6 @@
 """Determines whether a count of bytes can hide that data was overwritten in RAM."""
 
-from dataclasses import replace
-
-from poolproof.load.model import Load, LoadPart
+from poolproof.load.model import LoadPart, sharers_at_once
 from poolproof.rules.different_blocks import different_share
 from poolproof.rules.flow import account
 from poolproof.rules.model import Case
@@ -64,7 +62,7 @@ def _sharers(case: Case, job: LoadPart) -> int:
         for part in (*(part for part in earlier if not part.syncs_at_end), *phases[number])
         if part is not job and part.writes and may_end_in_ram(part, case.target) and _overlap(job, part)
     ]
-    return Load(tuple(replace(part, waits_for_previous=False) for part in (job, *others))).sharers
+    return sharers_at_once((job, *others))
 
 
 def _overlap(first: LoadPart, second: LoadPart) -> bool:

@@ -1,14 +1,14 @@
 """Determines whether RAM may have served reads, although the counters show that the disks read enough data."""
 
 import math
-from dataclasses import replace
 
-from poolproof.load.model import Load, LoadPart
+from poolproof.load.model import LoadPart, sharers_at_once
 from poolproof.rules.different_blocks import zone_passes
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import account
 from poolproof.rules.model import Case
 from poolproof.rules.path import is_fuse, is_zfs, may_end_in_ram
+from poolproof.rules.repeated_area import gap_bytes
 from poolproof.rules.reported import parts
 from poolproof.rules.stored_share import compresses
 from poolproof.rules.tolerances import READ
@@ -68,7 +68,7 @@ def are_read_around(case: Case) -> bool:
 
 def _repeats(case: Case) -> bool:
     again = any(
-        zone_passes(job) * READ > 1 or _gap(job).startswith("-") or _keeps_passes(case, job)
+        zone_passes(job) * READ > 1 or gap_bytes(job) < 0 or _keeps_passes(case, job)
         for job in case.jobs
         if _reads_in_order_through_ram(case, job)
     )
@@ -82,7 +82,7 @@ def _share_bytes(case: Case, number: int) -> bool:
     keeps = any(_keeps_ram(case, job) for job in readers)
     earlier = [job for phase in phases[:number] if keeps for job in phase]
     others = [job for job in (*earlier, *phases[number]) if may_end_in_ram(job, case.target)]
-    return bool(readers) and Load(tuple(replace(job, waits_for_previous=False) for job in others)).sharers > 1
+    return bool(readers) and sharers_at_once(others) > 1
 
 
 def _keeps_passes(case: Case, job: LoadPart) -> bool:
@@ -151,14 +151,8 @@ def _reads_beyond(case: Case, job: LoadPart) -> bool:
 
     It goes on where a job skips data, and beyond the place in each file where the job stops.
     """
-    if _gap(job) or fio_job(job).number("zonesize"):
+    if gap_bytes(job) or fio_job(job).number("zonesize"):
         return True
     unread = max(0.0, (job.size_bytes or math.inf) * job.clones - _moved_by(case, job))
     most = min(unread, job.files * job.clones * _MOST_AHEAD)
     return most > (1 - READ) * sum(_moved_by(case, each) for each in case.jobs)
-
-
-def _gap(job: LoadPart) -> str:
-    """Return the distance between two sequential I/Os as written, e.g. `4k` for `rw=read:4k`, or an empty string."""
-    gap = (fio_job(job).text("rw") or "").partition(":")[2].strip()
-    return "" if job.is_random or gap.strip("-0") == "" else gap
