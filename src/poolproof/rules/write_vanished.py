@@ -6,9 +6,9 @@ from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, z
 from poolproof.rules.proof import OF_WRITES
 from poolproof.rules.tolerances import REFUTED, WRITTEN, percent
 
-_PASS = "a single pass over the file; turn off compression and dedup"
-_FIX = f"refill_buffers=1 and {_PASS}"
-_FIX_OF_PATTERN = f"remove buffer_pattern and verify_pattern, and use {_PASS}"
+_ONCE = "a single pass over the file; turn off compression and dedup"
+_FIX = f"refill_buffers=1 and {_ONCE}"
+_FIX_OF_PATTERN = f"remove buffer_pattern and verify_pattern, and use {_ONCE}"
 
 
 def _in_result(case: Case) -> Findings:

@@ -66,7 +66,7 @@ _OF_ENGINES = ENGINE_OPTIONS | {
 }
 """Options that fio refuses unless the engine has them, so without `ioengine`, the command line sets the engine."""
 
-_PASS_THROUGH = "io_uring_cmd"  # an engine with its own options, which no cache serves
+_ENGINE_OF_COMMANDS = "io_uring_cmd"  # an engine with its own options, which no cache serves
 _NUMBERS = ("0", "1", "1g")
 """The values to try for options that `_VALUES` does not list."""
 
@@ -102,7 +102,7 @@ def possible_jobs(jobs: Jobs, *, has_unknown_words: bool) -> Iterator[Jobs]:
         for value in _VALUES.get(name, _NUMBERS)[1:] if not are_files else ():
             yield _filled(jobs, {**first, name: value}, {})
     if any(map(_lacks_engine, jobs)):
-        yield _filled(jobs, {**first, "ioengine": _PASS_THROUGH}, {})
+        yield _filled(jobs, {**first, "ioengine": _ENGINE_OF_COMMANDS}, {})
     if has_unknown_words:
         yield from (_filled(jobs, first, more) for more in _POSSIBLE_OPTIONS)
 
