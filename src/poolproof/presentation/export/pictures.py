@@ -146,7 +146,9 @@ def _title(run: LoadedRun, what: str, results: Sequence[Mapping[str, Any]], inte
     rejected = sum(not result["counts"] for result in results)
     not_converged = sum(result["unsettled"] and result["counts"] for result in results)
     few = sum(result["few"] and result["counts"] and not result["unsettled"] for result in results)
+    doubtful = Counter(result["verdict"] for result in results if result["verdict"] in ("suspect", "unproven"))
     marks = f"bars: {intervals}"
+    marks += "".join(f"; {count} {verdict}" for verdict, count in doubtful.items())
     marks += f"; hollow: {rejected} refuted or failed, do not use" if rejected else ""
     marks += f"; hollow without a bar: {not_converged} not converged, approximate" if not_converged else ""
     percentiles = format_number_of(few, "percentile")

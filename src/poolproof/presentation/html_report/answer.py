@@ -8,21 +8,17 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.errors import UsageError, as_word
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metric_scale import result_text
-from poolproof.presentation.terminal.compared import in_place_text, run_variance_text, units_of
+from poolproof.presentation.html_report.run_notes import run_notes
+from poolproof.presentation.terminal.compared import in_place_text, units_of
 from poolproof.presentation.terminal.ranked import failures_text
-from poolproof.presentation.terminal.sections import elimination_lines
-from poolproof.presentation.terminal.words import builds_text, emulated_legend, per_cent_whole, range_text, speed_text
-from poolproof.results.compare.earlier_runs import earlier_runs
+from poolproof.presentation.terminal.words import marked, per_cent_whole, range_text, speed_text, with_mark
 from poolproof.results.compare.measured import in_groups
-from poolproof.results.compare.ranking import Excluded, Goal, NothingRanked, Ranking, find_goal, rank
+from poolproof.results.compare.ranking import Entry, Excluded, Goal, NothingRanked, Ranking, find_goal, rank
 from poolproof.results.compare.workload_rankings import together
-from poolproof.results.runs.elimination import elimination_of
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.loading import LoadedRun
-from poolproof.results.runs.model import Trial
-from poolproof.results.runs.resumes import resumes_text
 from poolproof.statistics.comparison import LEAST_EFFECT
-from poolproof.units import format_duration, format_number_of
+from poolproof.verdicts import worst
 
 _MOST_NAMED = 4
 _NONE_VALID = "no result is valid"
@@ -49,16 +45,7 @@ def answer(run: LoadedRun) -> Headline:
     if not run.cells:
         return _no_layout(run)
     found = _answer(run)
-    rest = (
-        *found.rest,
-        *_emulated(run),
-        *_eliminated(run),
-        *_builds(run),
-        *_missing(run),
-        *_holds_for(run),
-        *_cost(run),
-    )
-    return replace(found, rest=rest)
+    return replace(found, rest=(*found.rest, *run_notes(run)))
 
 
 def _no_layout(run: LoadedRun) -> Headline:
@@ -95,7 +82,8 @@ def _answer(run: LoadedRun) -> Headline:
         *_repeat(ranking),
         *_in_place([ranking]),
     )
-    known = len(ranking.best) == 1 and not ranking.best[0].entry.untested and not ranking.too_few
+    first = ranking.best[0].entry
+    known = len(ranking.best) == 1 and not first.untested and not ranking.too_few and first.verdict != "suspect"
     return Headline(_best(run, ranking), rest, tone="known" if known else "open")
 
 
@@ -144,18 +132,19 @@ def _by_workload(run: LoadedRun) -> Headline:
         each.best[0].entry.layout if len(each.best) == 1 and not each.too_few else None for each in valid.values()
     }
     winner = next(iter(winners)) if len(winners) == 1 and len(valid) == len(found) else None
+    verdict = worst(each.best[0].entry.verdict for each in valid.values()) if winner else "sound"
     sentence = f"No layout is clearly the best under all {len(found)} workloads."
     if len(winners - {None}) > 1:
         sentence = "No layout is best overall: the best layout depends on the workload."
     elif winner:
-        sentence = f"{winner} is best under all {len(found)} workloads."
+        sentence = f"{with_mark(winner, verdict)} is best under all {len(found)} workloads."
     elif len(valid) == 1:
         (name,) = valid
         others = (each for each in found.values() if isinstance(each, str))
         usable = "a valid result" if all(_NONE_VALID in each for each in others) else "a result that can be ranked"
         sentence = f"Only one of the {len(found)} workloads, {name}, has {usable}. {texts[name]}."
     rest = ("The campaign has no goal. Set `goal: WORKLOAD` to get one answer.", *_in_place(valid.values()))
-    return Headline(sentence, rest, tuple(texts.items()), tone="known" if winner else "open")
+    return Headline(sentence, rest, tuple(texts.items()), tone="known" if winner and verdict != "suspect" else "open")
 
 
 def _in_place(rankings: Iterable[Ranking]) -> Iterator[str]:
@@ -196,8 +185,10 @@ def _incomplete(run: LoadedRun, goal: Goal, why: str) -> Headline:
     if goal.only is not None:
         return Headline(f"No layout can be ranked for {goal.only}: {why}.", tone="nothing")
     rankings = together({name: _ranked(run, Goal({name: 1.0})) for name in goal.weights}).values()
-    wins = Counter(each.entry.layout for ranking in rankings if not isinstance(ranking, str) for each in ranking.best)
-    counted = ", ".join(f"{name} in {count}" for name, count in wins.most_common(_MOST_NAMED))
+    best = [each.entry for ranking in rankings if not isinstance(ranking, str) for each in ranking.best]
+    wins = Counter(each.layout for each in best)
+    verdicts = {name: worst(each.verdict for each in best if each.layout == name) for name in wins}
+    counted = ", ".join(f"{with_mark(name, verdicts[name])} in {n}" for name, n in wins.most_common(_MOST_NAMED))
     rest = [f"Best or tied for best, by number of workloads (of {len(goal.weights)}): {counted}."] if wins else []
     rest += _left_out(run, goal, [Excluded(layout.name, "") for layout in run.campaign.layouts])
     sentence = f"No layout is best overall: none has a valid result for all {len(goal.weights)} workloads."
@@ -207,6 +198,7 @@ def _incomplete(run: LoadedRun, goal: Goal, why: str) -> Headline:
 def _best(run: LoadedRun, ranking: Ranking) -> str:
     goal, first = _goal(ranking), ranking.ranked[0]
     name, only, result = first.entry.layout, ranking.goal.only, ""
+    name = _named(first.entry) if only is None else name  # a single result has its own mark
     if only is not None:
         metric = ranking.metrics[only]
         result = f": {'' if metric == 'iops' else f'{metric_of(metric).title} '}{_result(run, name, only)}"
@@ -217,7 +209,7 @@ def _best(run: LoadedRun, ranking: Ranking) -> str:
     if len(ranking.best) == 1:
         second = ranking.ranked[1]
         if only is None and second.to_leader is not None:  # a mix has no single result to show
-            result = f"; {second.entry.layout} is next: {speed_text(second.to_leader.interval)}"
+            result = f"; {_named(second.entry)} is next: {speed_text(second.to_leader.interval)}"
         return f"For {goal}, {name} is best{_among(ranking)}{result}."
     if first.entry.untested:  # layouts that can be tested come first
         return f"For {goal}, the best layout is unknown: no layout can be tested. {name} has the best mean{result}."
@@ -240,9 +232,16 @@ def _goal(ranking: Ranking) -> str:
 
 
 def _result(run: LoadedRun, layout: str, workload: str) -> str:
-    """Format the cell's mean as the rest of the report does. The ranking uses the mean of the logarithms instead."""
+    """Format the cell's mean as the rest of the report does, followed by its verdict unless that is `sound`.
+
+    The ranking uses the mean of the logarithms instead.
+    """
     cell = run.cell(layout, workload)
-    return result_text(cell, cell.metric)
+    return result_text(cell, cell.metric) + marked(cell.result().verdict, ", {}")
+
+
+def _named(entry: Entry) -> str:
+    return with_mark(entry.layout, entry.verdict)
 
 
 def _why_no_interval(ranking: Ranking) -> str:
@@ -261,7 +260,7 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
     others = [each for each in ranking.ranked[1:] if len(ranking.best) == 1 or each not in ranking.best]
     if others and others[0].to_leader is not None:
         speed = speed_text(others[0].to_leader.interval)
-        yield f"Next is {others[0].entry.layout}: {speed} compared with {ranking.ranked[0].entry.layout}."
+        yield f"Next is {_named(others[0].entry)}: {speed} compared with {ranking.ranked[0].entry.layout}."
 
 
 def _repeat(ranking: Ranking) -> Iterator[str]:
@@ -274,34 +273,12 @@ def _repeat(ranking: Ranking) -> Iterator[str]:
             yield f"95% prediction interval for a repeat with the same number of {units}: {shown} ({names})."
 
 
-def _holds_for(run: LoadedRun) -> Iterator[str]:
-    """Yield sentences about the scope of the answer: the machine, the builds and the days for which it holds."""
-    if run.record.imported or not run.trials:
-        return
-    if text := resumes_text(run.record, run.trials):
-        yield text
-    host = run.record.shown_host
-    days = sorted({trial.begun_at[:10] for trial in run.trials if trial.begun_at} or {run.record.begun_at[:10]})
-    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    variance = earlier_runs(run, {}).variance(cell.metric for cell in run.cells)
-    if variance.runs:
-        included = run_variance_text("the intervals of differences between layouts", variance)
-        yield f"This applies to {host}. {included}"
-    elif run.by_build:
-        yield f"This applies to {host} and {when}. How much results differ between days was not measured."
-    else:
-        yield (
-            f"This applies to {host}, these builds of the layouts and {when}. How much results differ between builds "
-            "and between days was not measured."
-        )
-
-
 def _safer(ranking: Ranking) -> Iterator[str]:
     """Yield a sentence about the best layout that survives more disk failures, and the speed that this costs."""
     for each in ranking.safer[:1]:
         if each.to_leader is not None:
             speed = speed_text(each.to_leader.interval)
-            yield f"Cost of surviving {failures_text(each.safety)} ({each.entry.layout}): {speed}."
+            yield f"Cost of surviving {failures_text(each.safety)} ({_named(each.entry)}): {speed}."
 
 
 def _left_out(run: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
@@ -320,78 +297,6 @@ def _lacking(run: LoadedRun, goal: Goal, layout: str) -> str:
     bad = Counter("not measured" if cell is None else cell.verdict for cell in cells if cell is None or not cell.counts)
     counts = ", ".join(f"{count} {word}" for word, count in bad.items())
     return f"{counts} (of {len(cells)} workloads)" if counts else f"no result for some of the {len(cells)} workloads"
-
-
-def _emulated(run: LoadedRun) -> Iterator[str]:
-    if note := emulated_legend(run.cells).removeprefix("* "):
-        yield f"{note[0].upper()}{note[1:]}."
-
-
-def _eliminated(run: LoadedRun) -> Iterator[str]:
-    """Yield sentences about layouts that adaptive sampling eliminated, and the risk that the best one is among them."""
-    found = elimination_of(run.trials, run.campaign)
-    if found is not None and found.dropped:
-        yield from (f"{line[0].upper()}{line[1:]}." for line in elimination_lines(found))
-
-
-def _builds(run: LoadedRun) -> Iterator[str]:
-    """Yield a sentence about the number of builds per result, and sentences about failed builds."""
-    if run.by_build:
-        yield (
-            f"Each result is the mean of {builds_text(run.cells)} of its layout; the intervals account for the "
-            "differences between its builds."
-        )
-    failed = [(str(cell.key), cell.failed_builds.message) for cell in run.cells if cell.failed_builds is not None]
-    yield from (f"{line}." for line in in_groups(failed))
-
-
-def _missing(run: LoadedRun) -> Iterator[str]:
-    done = run.done
-    if done < run.wanted and not run.record.imported:
-        yield f"{done} of {run.wanted} trials {'is' if done == 1 else 'are'} done; {_why_not_all(run)}"
-    elif run.is_going:
-        more = ": cells whose trials disagree may get more trials" if run.campaign.measure.until is not None else ""
-        yield f"The run is in progress{more}."
-    measure = run.campaign.measure
-    if measure.trials_max * measure.builds == 1 and run.trials:
-        yield "Each cell has a single trial, so results have no interval and no difference between them is significant."
-
-
-def _why_not_all(run: LoadedRun) -> str:
-    if run.is_going:
-        return "the run is in progress."
-    if run.left_out:
-        return f"{format_number_of(run.left_out, 'recorded trial')} cannot be read."
-    budget_s = run.campaign.budget_s
-    spent = "" if budget_s is None else f"the budget of {format_duration(budget_s)} is spent, or "
-    return f"{spent}the run was stopped. To continue: poolproof resume {as_word(run.path)}"
-
-
-def _cost(run: LoadedRun) -> Iterator[str]:
-    """Yield a sentence about the total running time of the load.
-
-    With `until`, compare it with that of a fixed schedule.
-    """
-    trials = [trial for cell in run.cells for trial in cell.all_trials]
-    spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in run.bare for trial in cell.all_trials)
-    if not spent_s:
-        return
-    count = format_number_of(len(trials), "trial")
-    text = f"{run.campaign.generator_names} ran for {format_duration(spent_s)} in {count}"
-    text += f", and for {format_duration(alone_s)} on single disks" if alone_s else ""
-    measure = run.campaign.measure
-    is_complete = not run.is_going and (run.done >= run.wanted or run.campaign.budget_s is not None)
-    if measure.until is not None and is_complete:
-        planned = measure.builds * measure.trials
-        longest_s = planned * measure.longest_s
-        fixed_s = sum(cell.settling.fixed_s if cell.settling else longest_s for cell in run.cells)
-        fixed = f"{format_number_of(planned, 'trial')} of maximum length per cell"
-        text += f"; a fixed schedule ({fixed}) would have taken {format_duration(fixed_s)}"
-    yield f"{text}."
-
-
-def _fio_s(trials: Iterable[Trial]) -> float:
-    return sum(trial.seconds.get("fio", 0.0) for trial in trials)
 
 
 def _listed(names: list[str]) -> str:

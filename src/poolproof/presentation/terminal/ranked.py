@@ -18,6 +18,7 @@ from poolproof.presentation.terminal.words import (
     range_text,
     some_of,
     speed_text,
+    with_mark,
 )
 from poolproof.results.compare.earlier_runs import RunVariance
 from poolproof.results.compare.measured import Measured, in_groups
@@ -86,9 +87,9 @@ def print_rankings(console: Console, rankings: Mapping[str, Ranking | str]) -> N
 def _table(ranking: Ranking) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("place", no_wrap=True)
-    longest = max(len(each.entry.layout) for each in ranking.ranked)
-    table.add_column("layout", overflow="fold", min_width=min(longest, _LAYOUT_WIDTH))
     only = ranking.goal.only
+    longest = max(len(_layout(each, only)) for each in ranking.ranked)
+    table.add_column("layout", overflow="fold", min_width=min(longest, _LAYOUT_WIDTH))
     if only is not None:
         table.add_column("result", justify="right", no_wrap=True)
     table.add_column("speed", min_width=_SPEED_WIDTH)
@@ -101,7 +102,7 @@ def _table(ranking: Ranking) -> Table:
 
 def _row(each: Ranked, only: str | None) -> Iterator[str]:
     yield str(each.first) if each.first == each.last else f"{each.first}–{each.last}"
-    yield each.entry.layout
+    yield _layout(each, only)
     if only is not None:
         yield _figure_with_interval(each.entry.cells[only])
     yield "" if each.to_leader is None or each.entry.untested else speed_text(each.to_leader.interval)
@@ -109,6 +110,11 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
     yield _UNKNOWN if safety.redundancy is None else f"{safety.redundancy} of {safety.devices}"
     yield _UNKNOWN if safety.capacity_bytes is None else format_size(safety.capacity_bytes)
     yield f"{safety.write_factor:.3g}×"
+
+
+def _layout(each: Ranked, only: str | None) -> str:
+    """Return the layout's name. For a mix, which has no results that could show the verdict, the name has its mark."""
+    return each.entry.layout if only is not None else with_mark(each.entry.layout, each.entry.verdict)
 
 
 def _figure_with_interval(cell: Measured) -> str:
@@ -166,7 +172,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
 
 def _best_text(ranking: Ranking) -> str:
     """Name the layouts that may be the best. Only those that can be tested are called not significantly different."""
-    best = [each.entry.layout for each in ranking.best]
+    best = [with_mark(each.entry.layout, each.entry.verdict) for each in ranking.best]
     tested = [each.entry.layout for each in ranking.best if not each.entry.untested]
     if not tested:
         return "unknown, because no layout can be tested"

@@ -40,6 +40,16 @@ def value_text(value: float, metric: MetricId) -> str:
     return metric_of(metric).unit.text(value)
 
 
+def marked(verdict: Verdict, text: str = "{}") -> str:
+    """Return the symbol and the name of a verdict, such as `! suspect`, inserted into `text`. Empty for `sound`."""
+    return "" if verdict == "sound" else text.format(f"{MARKS[verdict]} {verdict}")
+
+
+def with_mark(name: str, verdict: Verdict) -> str:
+    """Return a layout's name, followed by its verdict unless that is `sound`: `pair (! suspect)`."""
+    return name + marked(verdict, " ({})")
+
+
 def emulated_mark(cell: Cell) -> str:
     """Return `*` if the cell uses emulated disks, otherwise an empty string."""
     return "*" if cell.emulated else ""

@@ -55,8 +55,8 @@ class ClaimResult:
 
     `measured`: the value of the claim's left-hand side, or None if it is missing. Its 95% confidence interval is for
     this claim alone, without correction for the number of claims.
-    `why`: the measured verdict, or the reason why a value is missing or the claim is undecided. It also contains
-    remarks on the trials, and on a margin that the intervals include.
+    `why`: the measured verdict, or the reason why a value is missing or the claim is undecided. It also contains the
+    verdicts that are not sound, remarks on the trials, and a margin that the intervals include.
     `is_tested`: whether the result depends on confidence intervals, so that it may be wrong by chance.
     """
 
@@ -182,6 +182,8 @@ def _remarks(that: ComparisonClaim, cells: _Cells) -> Iterator[str]:
     for term in dict.fromkeys(cell_values_of(that)):
         if term.name in COMPARABLE:
             cell = cells.at(term.layout, term.workload)
+            verdict = cell.result(term.name).verdict
+            yield from [f"{cell.key}: {term.name} is {verdict}"] * (verdict != "sound")
             yield from (f"{cell.key}: {remark}" for remark in cell.remarks(term.name))
     in_place = dict.fromkeys(key.layout for key in sorted(cells.compared) if cells.is_in_place(cells.at(*key[:2])))
     if in_place:
