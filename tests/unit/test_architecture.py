@@ -95,6 +95,19 @@ def test_rooms_import_one_way() -> None:
     assert not wrong
 
 
+def test_folders_of_audit_and_lint_import_one_way() -> None:
+    folders = [path for path in (PACKAGE / "foreign").glob("*/*/") if (path / "__init__.py").exists()]
+    places = {_module_name(folder / "__init__.py") for folder in folders}
+    ties = {(_folder(module, places), _folder(imported, places)) for module, imported in _own_imports()}
+    between = {(upper, lower) for upper, lower in ties if upper and lower and upper != lower}
+    assert ("poolproof.foreign.audit.formats", "poolproof.foreign.audit.tables") in between
+    assert not {(upper, lower) for upper, lower in between if (lower, upper) in between}
+
+
+def _folder(module: str, places: set[str]) -> str | None:
+    return next((place for place in places if module == place or module.startswith(f"{place}.")), None)
+
+
 def test_no_circle_of_imports_between_modules() -> None:
     open_: list[str] = []
     done: set[str] = set()

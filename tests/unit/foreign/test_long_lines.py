@@ -13,8 +13,8 @@ import pytest
 import poolproof.foreign
 import poolproof.load.fio
 from poolproof.foreign.audit.context import Context
-from poolproof.foreign.audit.table_repeats import without_repeated_rows
-from poolproof.foreign.audit.tables import find_tables
+from poolproof.foreign.audit.tables.table_repeats import without_repeated_rows
+from poolproof.foreign.audit.tables.tables import find_tables
 from poolproof.foreign.audit.texts import audit_text
 
 LENGTH = 20_000

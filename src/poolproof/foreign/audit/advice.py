@@ -10,10 +10,10 @@ from poolproof.campaign.flags import parse_workload_flag
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.errors import PoolproofError
 from poolproof.foreign.audit.counted_syncs import writes_per_sync
-from poolproof.foreign.audit.formats.directions import named_order
+from poolproof.foreign.audit.directions import named_order
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.model import Estimate
-from poolproof.foreign.audit.table_context import TextJobs, block_in
+from poolproof.foreign.audit.tables.table_context import TextJobs, block_in
 from poolproof.load.fio.commandline import SUBSTITUTED, quoted
 from poolproof.load.fio.job import Job, Jobs, is_disk_path, plain_path
 from poolproof.load.fio.load import job_of, load_of

@@ -10,7 +10,6 @@ from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.errors import FioError, PoolproofError
 from poolproof.evidence.model import Target
 from poolproof.foreign.audit.advice import estimate_of, overwritten_devices, proof_of, rerun_command
-from poolproof.foreign.audit.compressed_files import CompressedFile, compressed_files, compressed_words
 from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.external_counters import (
@@ -25,12 +24,14 @@ from poolproof.foreign.audit.external_counters import (
 from poolproof.foreign.audit.fast_disks import with_fast_disks
 from poolproof.foreign.audit.formats.protocol import ForeignResult, find_foreign
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
-from poolproof.foreign.audit.memory_mounts import NO_MOUNTS, MemoryMounts, find_memory_mounts
-from poolproof.foreign.audit.memory_paths import memory_below, memory_of, named_memory, without_other_disks
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, AuditedMetrics, metrics_of
-from poolproof.foreign.audit.quoted_facts import quoted_facts, with_foreign
-from poolproof.foreign.audit.quoted_machine import (
+from poolproof.foreign.audit.reporting_groups import groups_of
+from poolproof.foreign.audit.surroundings.compressed_files import CompressedFile, compressed_files, compressed_words
+from poolproof.foreign.audit.surroundings.memory_mounts import NO_MOUNTS, MemoryMounts, find_memory_mounts
+from poolproof.foreign.audit.surroundings.memory_paths import memory_below, memory_of, named_memory, without_other_disks
+from poolproof.foreign.audit.surroundings.quoted_facts import quoted_facts, with_foreign
+from poolproof.foreign.audit.surroundings.quoted_machine import (
     NO_MACHINES,
     QuotedMachine,
     QuotedMachines,
@@ -40,15 +41,14 @@ from poolproof.foreign.audit.quoted_machine import (
     known_of,
     with_machine,
 )
-from poolproof.foreign.audit.quoted_names import with_name
-from poolproof.foreign.audit.quoted_zfs import NO_ZFS, OldZfs, find_old_zfs
-from poolproof.foreign.audit.reporting_groups import groups_of
-from poolproof.foreign.audit.stated_compression import find_stated_compression, with_stated_compression
-from poolproof.foreign.audit.stated_depths import with_stated_depths
-from poolproof.foreign.audit.stated_disks import Statement, find_statements, largest_above
-from poolproof.foreign.audit.table_repeats import without_repeated_rows
-from poolproof.foreign.audit.tables import find_tables
-from poolproof.foreign.audit.truenas import find_truenas, with_default_compression
+from poolproof.foreign.audit.surroundings.quoted_names import with_name
+from poolproof.foreign.audit.surroundings.quoted_zfs import NO_ZFS, OldZfs, find_old_zfs
+from poolproof.foreign.audit.surroundings.stated_compression import find_stated_compression, with_stated_compression
+from poolproof.foreign.audit.surroundings.stated_depths import with_stated_depths
+from poolproof.foreign.audit.surroundings.stated_disks import Statement, find_statements, largest_above
+from poolproof.foreign.audit.surroundings.truenas import find_truenas, with_default_compression
+from poolproof.foreign.audit.tables.table_repeats import without_repeated_rows
+from poolproof.foreign.audit.tables.tables import find_tables
 from poolproof.load.fio.find import MOST_RESULTS, find_results, without_repeats
 from poolproof.load.fio.job import render
 from poolproof.load.fio.load import load_of

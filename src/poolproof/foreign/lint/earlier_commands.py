@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from poolproof.foreign.dropped_caches import drops_caches, drops_clean_pages, syncs
 from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.prepared_files import PreparedFile, State
-from poolproof.foreign.lint.script_values import known_variables
+from poolproof.foreign.lint.shell.script_values import known_variables
 from poolproof.foreign.lint.variables import with_paths
 from poolproof.load.fio.job import Jobs
 from poolproof.load.fio.load import load_of

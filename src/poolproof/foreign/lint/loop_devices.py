@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile, pairwise
 
 from poolproof.foreign.lint.prepared_files import PreparedFile
-from poolproof.foreign.lint.shell_words import ShellWord, read_script
+from poolproof.foreign.lint.shell.shell_words import ShellWord, read_script
 
 COMMAND = "losetup"
 """The `command` of all changes that this module returns."""

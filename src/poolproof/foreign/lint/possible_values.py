@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from poolproof.campaign.layout import BraceMistake, expand_text
-from poolproof.foreign.lint.function_calls import functions_in
+from poolproof.foreign.lint.shell.function_calls import functions_in
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.job import split_filenames
 

@@ -13,10 +13,10 @@ from itertools import dropwhile
 from posixpath import join, normpath
 from typing import Literal
 
-from poolproof.foreign.lint.code_lists import code_lists_in
-from poolproof.foreign.lint.script_values import is_definition
-from poolproof.foreign.lint.shell_words import ShellWord, read_script
-from poolproof.foreign.lint.yaml_lists import YamlItem, lists_in, without_lists
+from poolproof.foreign.lint.documents.yaml_lists import YamlItem, lists_in, without_lists
+from poolproof.foreign.lint.programs.code_lists import code_lists_in
+from poolproof.foreign.lint.shell.script_values import is_definition
+from poolproof.foreign.lint.shell.shell_words import ShellWord, read_script
 
 State = Literal["empty", "zeros", "removed", "nodatacow", "from a snapshot", "read", "in RAM", "cached loop"]
 _DEVICES = "/dev"

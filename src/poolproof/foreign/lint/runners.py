@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from poolproof.foreign.lint.earlier_commands import function_bodies
 from poolproof.foreign.lint.model import FioCall, RunsIn
-from poolproof.foreign.lint.shell_words import ShellWord
+from poolproof.foreign.lint.shell.shell_words import ShellWord
 from poolproof.load.fio.option_names import names_in
 
 _MACHINES = names_in("""

@@ -12,12 +12,10 @@ from typing import BinaryIO, Literal
 
 from poolproof.errors import UsageError
 from poolproof.files.reading import open_named, read_text
-from poolproof.foreign.lint import commands, jobfiles
-from poolproof.foreign.lint.fish_script import as_posix, is_fish
-from poolproof.foreign.lint.html_code import commands_of_html, has_html_code, html_blocks
-from poolproof.foreign.lint.job_variables import job_variables
-from poolproof.foreign.lint.loop_devices import cached_loops
-from poolproof.foreign.lint.markdown_prose import (
+from poolproof.foreign.lint import jobfiles
+from poolproof.foreign.lint.calls import commands
+from poolproof.foreign.lint.documents.html_code import commands_of_html, has_html_code, html_blocks
+from poolproof.foreign.lint.documents.markdown_prose import (
     fenced_texts,
     indented_texts,
     is_markdown,
@@ -25,11 +23,14 @@ from poolproof.foreign.lint.markdown_prose import (
     without_quote_marks,
     without_quotes_in_prose,
 )
+from poolproof.foreign.lint.job_variables import job_variables
+from poolproof.foreign.lint.loop_devices import cached_loops
 from poolproof.foreign.lint.memory_volumes import memory_volumes
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
 from poolproof.foreign.lint.prepared_files import PreparedFile, prepared_files
-from poolproof.foreign.lint.script_branches import without_dead_end
-from poolproof.foreign.lint.script_values import known_variables
+from poolproof.foreign.lint.shell.fish_script import as_posix, is_fish
+from poolproof.foreign.lint.shell.script_branches import without_dead_end
+from poolproof.foreign.lint.shell.script_values import known_variables
 from poolproof.hosts.base import Host
 
 COMMAND = "command line"

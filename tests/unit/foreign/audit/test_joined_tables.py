@@ -2,7 +2,7 @@
 
 import pytest
 
-from poolproof.foreign.audit.tables import find_tables
+from poolproof.foreign.audit.tables.tables import find_tables
 
 MIB = 1024**2
 

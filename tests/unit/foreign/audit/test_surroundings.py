@@ -5,7 +5,7 @@ import pytest
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.external_counters import from_disk_use
 from poolproof.foreign.audit.iostat import find_disk_rates
-from poolproof.foreign.audit.stated_disks import find_statements, largest_above
+from poolproof.foreign.audit.surroundings.stated_disks import find_statements, largest_above
 from poolproof.foreign.audit.texts import audit_text
 from poolproof.load.outcome import Direction, DiskUtilization, Outcome, PartOutcome
 

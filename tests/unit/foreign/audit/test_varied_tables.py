@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.foreign.audit.context import Context
-from poolproof.foreign.audit.tables import find_tables
+from poolproof.foreign.audit.tables.tables import find_tables
 from poolproof.foreign.audit.texts import audit_text
 
 GRID = """\

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poolproof.foreign.lint.shell_words import read_script
+from poolproof.foreign.lint.shell.shell_words import read_script
 from tests.unit.foreign.lint.making import fixed_text, flags, said
 
 _VALUES = st.sampled_from(

@@ -7,7 +7,7 @@ a small disk.
 import re
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.formats.amounts import number
+from poolproof.foreign.audit.amounts import number
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, dd_of_zeros, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 

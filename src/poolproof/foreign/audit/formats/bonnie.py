@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.formats.amounts import number, size_in_bytes
+from poolproof.foreign.audit.amounts import number, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, file_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from poolproof.foreign.audit.formats.amounts import amount, number
+from poolproof.foreign.audit.amounts import amount, number
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, fio_part, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.outcome import Direction, Outcome, PartOutcome

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from errno import EIO
 
-from poolproof.foreign.audit.formats.amounts import amount, decimal
+from poolproof.foreign.audit.amounts import amount, decimal
 from poolproof.foreign.audit.formats.dd_commands import (
     ARGUMENTS,
     COMMAND,

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from poolproof.foreign.audit.formats.amounts import size_in_bytes
+from poolproof.foreign.audit.amounts import size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, outcome_of
 from poolproof.foreign.dropped_caches import drops_caches, drops_clean_pages, syncs
 from poolproof.load.model import Extent, LoadPart

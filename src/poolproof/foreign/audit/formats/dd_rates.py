@@ -8,9 +8,9 @@ the same direction. Limits, ranges and comparisons are not results.
 import re
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.formats.amounts import amount, size_in_bytes
+from poolproof.foreign.audit.amounts import amount, size_in_bytes
+from poolproof.foreign.audit.directions import named_direction
 from poolproof.foreign.audit.formats.dd_commands import COMMAND, NOWHERE, CachedFiles, DdCommand, dd_commands, result_of
-from poolproof.foreign.audit.formats.directions import named_direction
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 

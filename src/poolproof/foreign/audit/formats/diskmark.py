@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle, islice, takewhile
 
-from poolproof.foreign.audit.formats.amounts import count_of, decimal, number, size_in_bytes
-from poolproof.foreign.audit.formats.directions import named_direction, named_order
+from poolproof.foreign.audit.amounts import count_of, decimal, number, size_in_bytes
+from poolproof.foreign.audit.directions import named_direction, named_order
 from poolproof.foreign.audit.formats.diskmark_tables import find_in_table, is_row
 from poolproof.foreign.audit.formats.diskmark_tests import (
     DiskMarkTest,

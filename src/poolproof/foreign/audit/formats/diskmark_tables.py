@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.foreign.audit.formats.amounts import count_of, decimal, number
-from poolproof.foreign.audit.formats.directions import named_direction, named_order
+from poolproof.foreign.audit.amounts import count_of, decimal, number
+from poolproof.foreign.audit.directions import named_direction, named_order
 from poolproof.foreign.audit.formats.diskmark_tests import (
     DiskMarkTest,
     block_of,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from poolproof.foreign.audit.formats.amounts import count_of, number, size_in_bytes
+from poolproof.foreign.audit.amounts import count_of, number, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import (
     MIB,
     ForeignResult,

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from poolproof.foreign.audit.formats.amounts import count_of, number, seconds, size_in_bytes, whole
+from poolproof.foreign.audit.amounts import count_of, number, seconds, size_in_bytes, whole
 from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart

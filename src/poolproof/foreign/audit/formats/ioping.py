@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.foreign.audit.formats.amounts import amount, number, seconds, size_in_bytes, whole
+from poolproof.foreign.audit.amounts import amount, number, seconds, size_in_bytes, whole
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart

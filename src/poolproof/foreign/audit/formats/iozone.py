@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from poolproof.foreign.audit.formats.amounts import amount, size_in_bytes
+from poolproof.foreign.audit.amounts import amount, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart

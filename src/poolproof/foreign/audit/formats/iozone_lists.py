@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.foreign.audit.formats.amounts import amount, number
+from poolproof.foreign.audit.amounts import amount, number
 from poolproof.foreign.audit.formats.iozone import IOZONE_COMMAND, IozoneRun, run_of_command, test_result
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader
-from poolproof.foreign.audit.table_layout import cells_of, separator_of
-from poolproof.foreign.audit.table_lines import with_joined_cells
-from poolproof.foreign.audit.table_stacked_cells import with_stacked_rows
+from poolproof.foreign.audit.tables.table_layout import cells_of, separator_of
+from poolproof.foreign.audit.tables.table_lines import with_joined_cells
+from poolproof.foreign.audit.tables.table_stacked_cells import with_stacked_rows
 from poolproof.load.fio.plain_lines import Line
 
 _NAMED = re.compile(r"\biozone3?\b", re.IGNORECASE)

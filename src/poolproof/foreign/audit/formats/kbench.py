@@ -7,7 +7,7 @@ and print the CPU time after each value.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from poolproof.foreign.audit.formats.amounts import number, size_in_bytes
+from poolproof.foreign.audit.amounts import number, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart

@@ -8,7 +8,7 @@ is empty, a job may still set it, because kubestr shows only a few options of ea
 import re
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.formats.amounts import number
+from poolproof.foreign.audit.amounts import number
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, fio_part, values
 from poolproof.load.fio.option_names import canonical
 from poolproof.load.fio.plain_lines import Line

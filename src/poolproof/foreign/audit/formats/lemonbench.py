@@ -8,7 +8,7 @@ If the printed IOPS do not equal the rate divided by the block size, the quotien
 import re
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.formats.amounts import amount, number, seconds, size_in_bytes
+from poolproof.foreign.audit.amounts import amount, number, seconds, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart

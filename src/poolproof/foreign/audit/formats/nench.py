@@ -7,7 +7,7 @@ parsed by `ioping.py`.
 import re
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.formats.amounts import number
+from poolproof.foreign.audit.amounts import number
 from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, dd_of_zeros, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from poolproof.foreign.audit.formats.amounts import count_of, number, size_in_bytes
-from poolproof.foreign.audit.formats.directions import named_direction, named_order
+from poolproof.foreign.audit.amounts import count_of, number, size_in_bytes
+from poolproof.foreign.audit.directions import named_direction, named_order
 from poolproof.foreign.audit.formats.protocol import (
     MIB,
     ForeignResult,

@@ -8,7 +8,7 @@ which have their own parsers.
 import re
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.formats.amounts import amount, number
+from poolproof.foreign.audit.amounts import amount, number
 from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, fio_part, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.formats.amounts import number
+from poolproof.foreign.audit.amounts import number
 from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart

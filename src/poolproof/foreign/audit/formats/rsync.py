@@ -7,7 +7,7 @@ rsync does not sync what it writes. Files below 64 MiB are left out, because the
 import re
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.formats.amounts import amount, number, whole
+from poolproof.foreign.audit.amounts import amount, number, whole
 from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.outcome import Outcome, PartOutcome

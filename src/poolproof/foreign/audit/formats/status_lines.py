@@ -8,7 +8,7 @@ one.
 import re
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.formats.amounts import amount
+from poolproof.foreign.audit.amounts import amount
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 

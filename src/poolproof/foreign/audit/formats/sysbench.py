@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from poolproof.foreign.audit.formats.amounts import amount, number, whole
+from poolproof.foreign.audit.amounts import amount, number, whole
 from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.foreign.dropped_caches import drops_caches
 from poolproof.load.fio.plain_lines import Line

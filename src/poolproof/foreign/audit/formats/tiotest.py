@@ -8,7 +8,7 @@ MiB.
 import re
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.formats.amounts import count_of, number, whole
+from poolproof.foreign.audit.amounts import count_of, number, whole
 from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import Extent, LoadPart

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from poolproof.foreign.audit.formats.amounts import number
+from poolproof.foreign.audit.amounts import number
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, fio_part, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart

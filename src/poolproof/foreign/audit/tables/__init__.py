@@ -1,0 +1,1 @@
+"""Read tables and lists of benchmark results."""

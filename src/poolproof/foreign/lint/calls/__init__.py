@@ -1,0 +1,1 @@
+"""Find the fio calls in a text, and parse each of them."""

@@ -1,0 +1,1 @@
+"""Prepare documents for the search for commands: HTML, Markdown, YAML and playbooks."""

@@ -1,0 +1,1 @@
+"""Find fio commands and job files in the source code of programs."""

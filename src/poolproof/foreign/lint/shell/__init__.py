@@ -1,0 +1,1 @@
+"""Parse shell scripts: words, branches, variables and functions."""
