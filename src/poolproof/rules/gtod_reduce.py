@@ -1,8 +1,12 @@
 """Runs that do not measure latency."""
 
+from collections.abc import Sequence
+
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
+
+_OPTIONS = ("gtod_reduce", "disable_clat", "clat_percentiles")
 
 
 def _in_job(case: Case) -> Findings:
@@ -11,7 +15,14 @@ def _in_job(case: Case) -> Findings:
             f"{case.who(jobs)} does not measure latency ({_why(jobs[0])}): this does not affect the IOPS and "
             "bandwidth, but the percentiles are missing",
             weight=30,
+            fix=_fix(jobs),
         )
+
+
+def _fix(jobs: Sequence[LoadPart]) -> str:
+    """Return the suggested fix, which names only options that a job sets."""
+    names = [name for name in _OPTIONS if any(name in fio_job(job).options for job in jobs)]
+    return f"remove {' and '.join(names)}" if names else ""
 
 
 def _why(job: LoadPart) -> str:
@@ -40,8 +51,8 @@ RULE = Rule(
         fio_doc("gtod_reduce"),
     ),
     in_job=_in_job,
-    options=("gtod_reduce", "disable_clat", "clat_percentiles"),
-    fixed_options={"gtod_reduce": None, "disable_clat": None, "clat_percentiles": None},
+    options=_OPTIONS,
+    fixed_options=dict.fromkeys(_OPTIONS),
     cleared_by_byte_count=False,
     commands="for g in 0 1; do fio --rw=randread --ioengine=null --size=100g --gtod_reduce=$g --runtime=3; done",
 )

@@ -24,8 +24,24 @@ _EMPTY = (
 def _in_job(case: Case) -> Findings:
     for job in case.jobs if case.cold and not waited_for_disks(case) else ():
         if reason := warm_start(case, job):
-            fix = "" if is_fio_job(job) else f"{_EMPTY} before the test"
-            yield suspects(f"{case.who([job])} may read from RAM: {reason}", fix=fix)
+            yield suspects(f"{case.who([job])} may read from RAM: {reason}", fix=_fix(case, job))
+
+
+def _fix(case: Case, job: LoadPart) -> str:
+    """Return the suggested fix for the file system and the options of the job, or the rule's fix if it is unknown."""
+    if not is_fio_job(job):
+        return f"{_EMPTY} before the test"
+    fio = fio_job(job)
+    removed = "remove pre_read" if fio.flag("pre_read") else "" if job.invalidates_cache else "remove invalidate=0"
+    if is_zfs(case.target):
+        emptied = "export and import the pool before the job"
+    elif is_fuse(case.target):
+        emptied = "run sync and write 3 to drop_caches before the job, which also empties the caches below FUSE"
+    elif is_network(case.target):
+        emptied = "empty the server's cache before the job, or use much more data than fits into its RAM"
+    else:
+        return f"{removed}: fio then drops the file's pages before the job" if removed else ""
+    return f"{removed}, and {emptied}" if removed else emptied
 
 
 def warm_start(case: Case, job: LoadPart) -> str | None:

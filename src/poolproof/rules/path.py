@@ -16,7 +16,7 @@ _HONOURS_DIRECT = (2, 3, 0)
 _JOURNALS_DATA = {"data=journal"}
 _PAGE = 4096
 _KEEPS_DATA = re.compile(r"/dev/(?:zvol/|zd\d|shm(?:/|$)|z?ram\d)")
-_DROPS_DATA = re.compile(r"/dev/(?:null|zero|full)")
+_DROPS_DATA = re.compile(r"/dev/(?:null|zero|full|nullb\d+)")
 _MEMORY_ENGINES = ("libpmem", "dev-dax", "pmemblk")
 _NETWORK = ("nfs", "cifs", "smb", "ceph", "9p", "virtiofs", "glusterfs", "lustre")
 

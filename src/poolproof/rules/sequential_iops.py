@@ -31,10 +31,13 @@ def _in_job(case: Case) -> Findings:
     if (jobs := _small(case)) and _shows_iops(case) and not _was_not_merged(case):
         is_default = is_fio_job(jobs[0]) and not any(map(fio_job(jobs[0]).text, ("bs", "bsrange", "bssplit")))
         default = " (bs is not set; the default is 4k)" if is_default else ""
+        sizes = [job.max_block_bytes for job in jobs]
+        blocks = " to ".join(map(format_size, dict.fromkeys([min(sizes), max(sizes)])))
+        does_merge = not any(job.direct for job in jobs)
         yield notes(
-            f"{case.who(jobs)} issues sequential I/Os of {format_size(jobs[0].max_block_bytes)}{default}: the kernel "
-            f"{'can merge' if jobs[0].direct else 'merges'} them into larger requests, so these IOPS do not count "
-            "requests to the disk",
+            f"{case.who(jobs)} issues sequential I/Os of {blocks}{default}: the kernel "
+            f"{'merges' if does_merge else 'can merge'} them into larger requests, so these IOPS "
+            f"{'do' if does_merge else 'may'} not count requests to the disk",
             weight=25,
         )
 

@@ -208,8 +208,8 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="Several jobs share one file",
-    wrong="Jobs with the same filename access the same bytes. The disk serves one of them, RAM can serve the others, "
-    "and fio adds up the rates of all of them.",
+    wrong="Jobs with the same filename access the same bytes. A cache (RAM, or the drive's own) can serve all but "
+    "one of them, and fio adds up the rates of all of them.",
     shows="In a job: clones that access the same bytes and are not known to bypass RAM. The finding is only a note if "
     "they do not start at the same offset. With direct=1 on an unknown target, only sequential clones that start at "
     "the same offset are reported. This finding is only a note in these cases: on a block device, with "

@@ -1,15 +1,27 @@
 """Syncs in a job that only reads."""
 
+from collections.abc import Sequence
+
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
 
 _OPTIONS = ("sync", "fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync_file_range")
+_DIRECT = "set direct=1 if the reads should bypass RAM"
 
 
 def _in_job(case: Case) -> Findings:
     if case.load.writes:
         return  # the options are meant for the jobs that write; the other jobs inherit them from [global]
     if jobs := [job for job in case.jobs if job.reads and not job.writes and job.syncs]:
-        yield notes(f"{case.who(jobs)} only reads, but sets sync options: they have no effect on reads", weight=15)
+        names = [name for name in _OPTIONS if any(name in fio_job(job).options for job in jobs)]
+        remove = f"remove {_listed(names)}" if names else ""
+        fix = remove if all(job.direct for job in jobs) or not remove else f"{remove}; {_DIRECT}"
+        options = f"{_listed(names)}, which has" if len(names) == 1 else f"{_listed(names) or 'syncs'}, which have"
+        yield notes(f"{case.who(jobs)} only reads, but sets {options} no effect on reads", weight=15, fix=fix)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 RULE = Rule(
@@ -17,7 +29,7 @@ RULE = Rule(
     wrong="sync=1, fsync and end_fsync apply to writes. They have no effect on reads and do not drop caches.",
     shows="In a job: rw=read or randread with one of these options, and no job that writes.",
     error="The result itself is correct, but it may be mistaken for a result of synchronous or uncached reads.",
-    fix="remove sync, fsync, fdatasync and end_fsync; set direct=1 if the reads should bypass RAM",
+    fix=f"remove sync, fsync, fdatasync and end_fsync; {_DIRECT}",
     fix_if_direct="remove sync, fsync, fdatasync and end_fsync",
     sources=(
         fio_source("3.42", "fio.h", "should_fsync"),

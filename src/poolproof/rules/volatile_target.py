@@ -4,9 +4,10 @@ import re
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Effect, Findings, Rule, finding, linux_source, suspects
+from poolproof.rules.model import Case, Effect, Findings, Rule, finding, linux_source
 
 _RAM_PATH = re.compile(r"/dev/shm(?:/|$)|/dev/z?ram\d")
+_IN_KERNEL_TESTS = re.compile(r"/dev/nullb\d+$")  # null_blk exists only to measure the kernel
 _NOTHING = re.compile(r"/dev/(?:null|zero|full|nullb\d+)$")
 
 
@@ -18,7 +19,12 @@ def _in_job(case: Case) -> Findings:
         path = paths[0]
         what = "drops the data or keeps it in RAM" if _NOTHING.match(path) else "is RAM"
         named = path if len(paths) == 1 else f"a path such as {path}"
-        yield suspects(f"{case.who(jobs)} uses {named}, which {what}: no disk is involved", weight=95)
+        is_meant = case.outcome is None and all(map(_IN_KERNEL_TESTS.match, paths))
+        yield finding(
+            "notes" if is_meant else "suspects",
+            f"{case.who(jobs)} uses {named}, which {what}: no disk is involved",
+            weight=95,
+        )
 
 
 def _path_in_ram(job: LoadPart) -> str | None:
@@ -49,10 +55,10 @@ RULE = Rule(
     title="The target is RAM",
     wrong="tmpfs, ramfs, brd and zram are memory, and null_blk and /dev/null drop the data or keep it in RAM. Current "
     "kernels accept O_DIRECT on tmpfs, so fio shows no error.",
-    shows="Before the run: the target is one of these, or its path shows it (/dev/shm, /dev/ram0, /dev/nullb0). If the "
-    "target is known to be one of these, for example because a command in a text mounts tmpfs or a RAM disk there, a "
-    "result is refuted, unless RAM is part of the measurement and the job does "
-    "not write.",
+    shows="Before the run: the target is one of these, or its path shows it (/dev/shm, /dev/ram0, /dev/nullb0). For a "
+    "job on /dev/nullb0, the finding is a note, because null_blk exists to measure the kernel. If the target is known "
+    "to be one of these, for example because a command in a text mounts tmpfs or a RAM disk there, a result is "
+    "refuted, unless RAM is part of the measurement and the job does not write.",
     error="Too high. Measured: 293,000 random reads/s, and an fdatasync p99 of 266 ns, which passes etcd's own test.",
     fix="put the test files on the disk that will store the data: directory=/path/on/that/disk",
     sources=(

@@ -12,6 +12,7 @@ from poolproof.foreign.lint.job_groups import Targets, group_jobs
 from poolproof.foreign.lint.located_findings import locate_findings
 from poolproof.foreign.lint.missing_size import SIZE_FIX, jobs_without_size, with_sizes_of_files
 from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, FioCall, LoopIteration, Severity
+from poolproof.foreign.lint.possible_values import PossibleValues
 from poolproof.foreign.lint.refusals import InstalledFio, refusals
 from poolproof.foreign.lint.sources import COMMAND, MOST_JOBS, Source
 from poolproof.foreign.lint.time_limit import cut_off_runs
@@ -25,12 +26,18 @@ _Found = tuple[Diagnostic, Mapping[str, str], FioCall]
 """A finding, and the values of the loop variables and the fio call that trigger it."""
 
 _RANK = {"error": 0, "warning": 1, "note": 2}
+_EMPTY = '""'
+_UNKNOWN_VARIABLE = "unknown-variable"
 _MOST_CALLS = 500
+_MOST_NAMES = 5
 _NAME_A_SOURCE = "specify a job file, a script that calls fio, or a command: `-- fio …`"
 _NOT_EXPANDED = re.compile(r"\$(?!\{\w+\}|ncpus\b|pagesize\b|mb_memory\b|jobn|filenum\b|clientuid\b)|`")
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PATTERN = re.compile(r"[\w./*?-]+")  # which the shell expands
 _VARIABLE = re.compile(r"\$[\w{$]")
+_BARE_VARIABLE = re.compile(r"\$(?:\w+|\{\w+\})")
+_NAME_OF_FILE = re.compile(r"(?!-)\S*(?:/\S*|\.(?:fio|job|ini|cfg|conf|txt))")
+_IN_SHELL = re.compile(r"\$\{?(?:PWD|OLDPWD|HOME|TMPDIR)\}?|\$\(pwd\)|`pwd`")  # folders, whatever their values
 _EDITS = re.compile(r"\b(?:envsubst|sed|awk|perl|m4|python3?)\b")
 """Matches the programs that replace variables in a job file before fio reads it."""
 
@@ -64,6 +71,7 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
     found: dict[_Place, list[_Found]] = {}
     spans = loop_spans(runs[0].values, source.text)
     called: dict[int, set[int]] = {}
+    told: dict[str, int] = {}
     first = runs[0]
     for number, run in enumerate(runs):
         if run.starts_over:
@@ -74,7 +82,7 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
                 continue
             before = history.before(unit)
             called.setdefault(unit.line, set()).add(unit.called_at)
-            for each in _unit_findings(source, unit, before, targets, None if number or unit.runs_in else fio):
+            for each in _unit_findings(source, unit, before, targets, None if number or unit.runs_in else fio, told):
                 what = each.message if each.rule == DESTROYS else ""  # each device must be named
                 found.setdefault((each.line, each.rule, each.severity, what), []).append((each, run.values, unit))
             history.add(unit)
@@ -111,6 +119,9 @@ def _merged(
     if len(runs) == 1 and not unit.called_at:
         yield from (each for each, _, _ in found)
         return
+    if first.rule == _UNKNOWN_VARIABLE:
+        yield first
+        return
     with_finding = [each for _, each, _ in found]
     needed = [*_needed_values(first, values, with_finding, runs, text)]
     if unit.called_at and (calls := {each.called_at for _, _, each in found}) < called[unit.line]:
@@ -133,7 +144,7 @@ def _needed_values(
         is_inside = not spans or any(start <= first.line <= end for start, end in spans)
         if is_inside and any(_differ_only_in(name, one, other) for one in with_finding for other in others):
             occurred = dict.fromkeys(each[name] for each in with_finding)
-            yield f"{name}={' or '.join(occurred)}"
+            yield f"{name}={' or '.join(value or _EMPTY for value in occurred)}"
 
 
 def _differ_only_in(name: str, one: Mapping[str, str], other: Mapping[str, str]) -> bool:
@@ -141,10 +152,15 @@ def _differ_only_in(name: str, one: Mapping[str, str], other: Mapping[str, str])
 
 
 def _unit_findings(
-    source: Source, unit: FioCall, before: Before, targets: Targets | None, fio: InstalledFio | None
+    source: Source,
+    unit: FioCall,
+    before: Before,
+    targets: Targets | None,
+    fio: InstalledFio | None,
+    told: dict[str, int],
 ) -> Iterator[Diagnostic]:
     yield from refusals(source.name, source.text, unit, fio)
-    yield from _unknown_variables(source, unit)
+    yield from _unknown_variables(source, unit, told)
     if unit.only_parses:
         return
     yield from destroyed_data(source.name, source.text, unit, targets)
@@ -171,31 +187,62 @@ def _more(count: int) -> str:
     return f" (and {count - 1} more like it)" if count > 1 else ""
 
 
-def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
-    found = []
+def _unknown_variables(source: Source, unit: FioCall, told: dict[str, int]) -> Iterator[Diagnostic]:
+    """Yield one note for each call with unknown values or arguments, and a warning for each that fio does not expand.
+
+    `told`: the line of the first call that uses a variable, which is the only one that a note reports.
+    """
     is_run_as_it_is = bool(unit.runs_at) and not (unit.is_expanded or _EDITS.search(source.text))
     is_literal = source.kind == "job file" or is_run_as_it_is
+    settings: dict[str, tuple[str, int]] = {}
     for job in unit.jobs:
         for name, variable in unknown_in(job).items():
             is_option = name in job.lines or name in unit.defaults
             setting = f"{name}={job.options[name]}" if is_option else f"cd {job.options[name]}"
+            line = job.lines.get(name, unit.line)
             is_misread = unit.form == "job file" and is_literal and _NOT_EXPANDED.match(variable) is not None
             if is_misread and not _is_explained(variable, source.text):
                 message = f"{setting}: fio does not expand {variable}; it expands only the form ${{NAME}}"
                 fix = "write ${NAME}, and export NAME; or expand the file with envsubst before fio reads it"
-                yield Diagnostic(source.name, job.lines.get(name, unit.line), "misread-by-fio", "warning", message, fix)
-                continue
-            message = (
-                f"{setting}: lint does not know the value of {variable}, so it reports only problems that exist for "
-                "every value"
-            )
-            fix = _SET_IT["expanded" if unit.is_expanded else unit.form] if variable[0] in "$%`" else _RENDER_IT
-            found.append((job.lines.get(name, unit.line), message, fix))
-    for line, word in unit.unknown_words:
-        message = f"{word} may contain any options, so lint reports only problems that no option can fix"
-        found.append((line, message, _GIVE_IT))
-    for line, message, fix in found:
-        yield Diagnostic(source.name, line, "unknown-variable", "note", message, fix)
+                yield Diagnostic(source.name, line, "misread-by-fio", "warning", message, fix)
+            elif not _IN_SHELL.fullmatch(variable) and told.setdefault(variable, unit.line) == unit.line:
+                settings.setdefault(setting, (variable, line))
+    files = _job_files_in_variables(source, unit)
+    words = [
+        (line, word)
+        for line, word in unit.unknown_words
+        if word not in files and told.setdefault(word, unit.line) == unit.line
+    ]
+    if words:
+        line, names = words[0][0], _listed([word for _, word in words])
+        message = f"{names} may contain any options, so lint reports only problems that no option can fix"
+        yield Diagnostic(source.name, line, _UNKNOWN_VARIABLE, "note", message, _GIVE_IT)
+    elif settings:
+        variable, line = min(settings.values(), key=lambda each: each[1])
+        what = "these values" if len(settings) > 1 else f"the value of {variable}"
+        only = "so it reports only problems that exist for every value"
+        message = f"{_listed(list(settings))}: lint does not know {what}, {only}"
+        fix = _SET_IT["expanded" if unit.is_expanded else unit.form] if variable[0] in "$%`" else _RENDER_IT
+        yield Diagnostic(source.name, line, _UNKNOWN_VARIABLE, "note", message, fix)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the names as a list in a sentence. A long list ends with the number of names that are left out."""
+    shown = list(dict.fromkeys(names))
+    if len(shown) > _MOST_NAMES:
+        shown = [*shown[: _MOST_NAMES - 1], f"{len(shown) - _MOST_NAMES + 1} more"]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
+
+
+def _job_files_in_variables(source: Source, unit: FioCall) -> tuple[str, ...]:
+    """Return the arguments that are variables for job files, as in `for job in jobs/*; do fio $job; done`."""
+    if unit.jobs or unit.form != "command" or source.kind != "script":
+        return ()
+    values = PossibleValues(source.text)
+    possible = {word: values.of(word) for _, word in unit.unknown_words if _BARE_VARIABLE.fullmatch(word)}
+    return tuple(
+        word for word, found in possible.items() if word not in found and all(map(_NAME_OF_FILE.fullmatch, found))
+    )
 
 
 def _is_explained(variable: str, text: str) -> bool:
@@ -205,11 +252,12 @@ def _is_explained(variable: str, text: str) -> bool:
 
 def _not_read(source: Source, units: Sequence[FioCall]) -> Iterator[Diagnostic]:
     """Yield a note for each job file that a script runs and that is not part of the script."""
-    at_calls = {unit.line for unit in units if unit.files}
+    at_calls = {unit.line for unit in units if unit.files or unit.unknown_words}
     is_printed = any(unit.form == "job file" and unit.runs_at not in at_calls for unit in units)
     read = {unit.runs_at for unit in units}
     for unit in () if is_printed else units:
-        for name in () if unit.line in read or unit.read_only or unit.problems else unit.files:
+        files = (*unit.files, *_job_files_in_variables(source, unit))
+        for name in () if unit.line in read or unit.read_only or unit.problems else files:
             message = f"this command runs the job file {name}, which lint has not read"
             if name not in ("-", "/dev/stdin"):
                 is_pattern = _PATTERN.fullmatch(name) is not None

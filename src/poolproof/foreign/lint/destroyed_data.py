@@ -70,8 +70,8 @@ def _of_job(
         message = f"the job {verb} every file below {folder} (opendir) and destroys the data in these files"
         yield Diagnostic(source, job.lines.get("opendir", line), RULE, "warning", message, _FIX_OF_OPENDIR)
         return
-    for path in _paths(job, values):
-        judged = _judged(path, verb, " and destroys", targets, values)
+    for path, shown in _paths(job, values):
+        judged = _judged(path, verb, " and destroys", targets, values, shown)
         if judged is not None:
             yield Diagnostic(source, line, RULE, *judged, _FIX)
 
@@ -87,8 +87,11 @@ def _writing_part(job: Job, values: PossibleValues) -> LoadPart | None:
     return None
 
 
-def _paths(job: Job, values: PossibleValues) -> Iterator[str]:
-    """Yield the paths that the job names, without file names that fio generates on its own."""
+def _paths(job: Job, values: PossibleValues) -> Iterator[tuple[str, str]]:
+    """Yield the paths that the job names, without file names that fio generates on its own.
+
+    Each path is yielded together with its name in messages, in which an unknown variable has its name in the job.
+    """
     directory = job.directory or ""
     names = job.filenames
     if job.filename is None and (form := job.text("filename_format")):
@@ -102,13 +105,20 @@ def _paths(job: Job, values: PossibleValues) -> Iterator[str]:
         if values.is_device(given) and not any(path.startswith("/dev/") for path in paths):
             paths = [given]
         for path in paths:
-            yield from values.links(path) or (given if _EXPANSION.search(path) else path,)
+            linked = values.links(path)
+            yield from ((each, each) for each in linked)
+            if not linked:
+                is_clearer = UNKNOWN.search(path) and given.startswith("/dev/")
+                yield (given if _EXPANSION.search(path) else path), (given if is_clearer else path)
 
 
 def _judged(
-    path: str, verb: str, loss: str, targets: Targets | None, values: PossibleValues
+    path: str, verb: str, loss: str, targets: Targets | None, values: PossibleValues, shown: str = ""
 ) -> tuple[Severity, str] | None:
-    """Return the severity and message for a path to which a job writes, or None if no device would lose data."""
+    """Return the severity and message for a path to which a job writes, or None if no device would lose data.
+
+    `shown`: the path as the message shows it, if that differs from `path`.
+    """
     if path.startswith("/dev/") and not is_disk_path(path):
         return None
     is_known = UNKNOWN.search(path) is None
@@ -122,4 +132,4 @@ def _judged(
         return None
     why = f"lint cannot check, because {device.host} has no such device" if device else "lint cannot tell what is on it"
     would = loss.replace("destroys", "destroy").replace("destroy", "would destroy")
-    return "warning", f"the job {verb} the device {path}{would} any data on it; {why}"
+    return "warning", f"the job {verb} the device {shown or path}{would} any data on it; {why}"

@@ -15,6 +15,7 @@ _INCLUDE = re.compile(r"^\s*include\s+\S+\s*$")
 _OPTION = re.compile(r"^\s*+(?P<text>[^#;\n]+)")
 _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
 _TEMPLATE = re.compile(r"\{#.{0,2000}?#\}|^[ \t]*\{%.{0,200}?%\}[ \t]*$", re.DOTALL | re.MULTILINE)  # of Jinja
+_VARIABLE = re.compile(r"\$(?:\w+|\{\w+\})")
 _SHARED = frozenset(
     {
         "arguments", "atomic", "block", "brick", "cgroup", "comm", "conf", "cont", "description", "dir", "directory",
@@ -105,7 +106,16 @@ def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, sta
     # There are fewer sections than jobs if an included file has sections.
     is_complete = sum(not section.is_shared for section in sections) == len(jobs)
     placed = sections if is_complete else None
-    return FioCall("job file", first_line, jobs, read.problems, sections=placed, defaults=read.shared)
+    unknown = {(each.line, each.option) for each in read.problems if each.option and _VARIABLE.fullmatch(each.option)}
+    return FioCall(
+        "job file",
+        first_line,
+        jobs,
+        tuple(each for each in read.problems if (each.line, each.option) not in unknown),
+        sections=placed,
+        unknown_words=tuple(sorted((line, word or "") for line, word in unknown)),
+        defaults=read.shared,
+    )
 
 
 def on_line(unit: FioCall, line: int) -> FioCall:

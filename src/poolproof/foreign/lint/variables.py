@@ -29,7 +29,10 @@ It also matches `{{ device }}` (Jinja), `{path}` and `%s` (strings of programs),
 _NEVER_CHECKED = frozenset(
     {
         "filename_format", "exec_prerun", "exec_postrun", "description", "name", "write_bw_log", "write_lat_log",
-        "write_iops_log", "write_hist_log",
+        "write_iops_log", "write_hist_log", "cpus_allowed", "numa_cpu_nodes", "numa_mem_policy", "nice",
+        "prio", "prioclass", "cgroup", "hostname", "port", "clientname", "rbdname", "pool", "clustername", "volume",
+        "brick", "namenode", "nfs_url", "http_host", "http_user", "http_pass", "http_s3_key", "http_s3_keyid",
+        "http_s3_region", "http_s3_storage_class", "uri", "log_avg_msec",
     }
 )  # fmt: skip
 _VALUES: Mapping[str, tuple[str, ...]] = {

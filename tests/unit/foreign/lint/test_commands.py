@@ -281,6 +281,61 @@ def test_a_placeholder_is_an_unknown_value(value: str) -> None:
     assert found == {"unknown-variable"}
 
 
+def test_each_unknown_variable_is_reported_once() -> None:
+    call = "fio --name=a --rw=randread --direct=1 --time_based --runtime=60 --bs=$BS --size=$SIZE\n"
+    text = f"{call}{call}{call.rstrip()} --iodepth=$QD\n"
+    found = [each for each in lint(source(text, "b.sh")) if each.rule == "unknown-variable"]
+    assert [each.line for each in found] == [1, 3]
+    assert "bs=$BS and size=$SIZE" in found[0].message
+    assert "iodepth=$QD" in found[1].message and "$BS" not in found[1].message
+    (in_loop,) = lint(source(f"for i in 1 2; do\n{call}done\n", "b.sh"))
+    assert in_loop.line == 2 and "$SIZE" in in_loop.message and "(with" not in in_loop.message
+
+
+def test_a_long_list_of_unknown_values_is_cut() -> None:
+    names = ("bs", "size", "iodepth", "numjobs", "runtime", "ramp_time")
+    text = "[a]\nrw=randread\ndirect=1\ntime_based\n" + "".join(f"{name}=${{{name}}}\n" for name in names)
+    (found,) = [each for each in lint(source(text)) if each.rule == "unknown-variable"]
+    assert "bs=${bs}" in found.message and "and 2 more" in found.message and found.line == 5
+
+
+def test_options_that_no_rule_reads_may_be_unknown() -> None:
+    text = "[a]\nioengine=rbd\npool=${POOL}\nrbdname=${IMAGE}\nrw=randread\nbs=4k\n"
+    assert "unknown-variable" not in rules(text)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "generate-benchmark-summary fio --config=a --targets=/tmp --block-sizes=4 --samples=1 --clients=a,b",
+        "/usr/local/bin/fio --client-file=vms.list --pre-iteration-script=drop.sh --rw=write,read --max-jobs=9 a.fio",
+    ],
+)
+def test_options_of_another_program_are_not_those_of_fio(command: str) -> None:
+    assert _rules(f"{command}\n") <= {"no-job"}
+    assert "refused-by-fio" in _rules("fio --name=a --rw=read --size=1g --client-file=a --pre-iteration=b --sample=1\n")
+
+
+@pytest.mark.parametrize("files", ["jobs/*", "a.fio b.fio", "/etc/fio/seq.conf"])
+def test_a_variable_may_be_a_job_file(files: str) -> None:
+    text = f"for job in {files}; do\n  fio --output=$job.log $job\ndone\n"
+    assert _rules(text) == {"no-job"}
+    assert "unknown-variable" in _rules(text.replace(files, "$@"))
+
+
+def test_a_line_of_a_job_file_may_be_a_variable() -> None:
+    job = "cat > a.fio <<EOF\n[global]\nrw=read\nbs=1m\ndirect=1\n$SIZE\nEOF\n"
+    more = "cat >> a.fio <<EOF\n[a]\nioengine=libaio\niodepth=8\nEOF\nfio a.fio\n"
+    found = lint(source(job + more, "b.sh"))
+    assert {(each.line, each.rule) for each in found} == {(6, "unknown-variable")}
+
+
+def test_folders_of_the_shell_are_known() -> None:
+    call = "fio --name=a --rw=randread --bs=4k --size=9g --direct=1 --filename={}/f\n"
+    assert [_rules(call.format(name)) for name in ("$PWD", "${HOME}", "$(pwd)")] == [set()] * 3
+    assert _rules(call.format("$WORK")) == {"unknown-variable"}
+
+
 def test_an_unknown_value_in_a_word_of_its_own() -> None:
     text = "fio --name ${n}_$1 --directory $d --rw=write --bs=1m --size=1g --direct=1\n"
     found = [each for each in lint(source(text, "b.sh")) if each.rule == "unknown-variable"]

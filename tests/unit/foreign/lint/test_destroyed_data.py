@@ -180,6 +180,11 @@ def test_a_device_that_may_lose_its_data_is_a_warning(text: str, device: str) ->
     assert found.severity == "warning" and device in found.message
 
 
+def test_an_unknown_device_is_named_as_in_the_job() -> None:
+    text = "while getopts d: o; do disk=$OPTARG; done\nfio --name=a --rw=write --size=1g --filename=/dev/$disk\n"
+    assert [each.message for each in _found(text, machine=False) if "device /dev/$disk and" in each.message]
+
+
 def test_the_options_of_a_replayed_trace_say_nothing_about_its_io() -> None:
     text = "fio --name=a --read_iolog=t.bin --bs=4k --size=1g --runtime=60"
     assert {each.rule for each in lint(Source("job.sh", text), Machine())} == set()

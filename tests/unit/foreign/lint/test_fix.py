@@ -201,7 +201,7 @@ def test_values_that_fio_misreads_are_not_the_basis_of_a_fix() -> None:
     assert "size=128m" in fixed_text(text.replace(" = ", "=")).text
 
 
-_BURST = "fio --name=a --rw=randwrite --bs=4k --size=4g --direct=1 --time_based --runtime=30"
+_BURST = "fio --name=a --rw=randwrite --bs=4k --size=4g --direct=1 --time_based --runtime=20"
 
 
 @pytest.mark.parametrize(

@@ -429,3 +429,11 @@ def test_a_program_in_a_variable(program: str) -> None:
     text = f"vm.run(\n    f'{{{program}}} --direct=1'\n    {options}\n)\n"
     expected = {"iodepth-with-sync-engine"} if program != "FIO" else {"no-job"}
     assert rules(text, name="run.py") == expected
+
+
+@pytest.mark.parametrize("more", ["cmd = str('%s --direct %s' % (cmd, direct))", "cmd = '{} --direct 1'.format(cmd)"])
+def test_a_command_that_a_program_puts_into_a_longer_one(more: str) -> None:
+    text = f"cmd = str('fio --name a --rw randrw --size 1g --filename %s' % path)\n{more}\nrun(cmd)\n"
+    assert rules(text, name="bench.py") == {"unknown-variable"}
+    other = text.replace(more, more.replace("cmd =", "log =", 1))
+    assert "write-without-sync" in rules(other, name="bench.py")

@@ -204,9 +204,9 @@ def test_one_pass_is_not_cold_if_invalidate_does_not_reach_the_cache(fs: str) ->
 
 
 def test_the_commits_of_each_clone() -> None:
-    text = job("rw=write bs=1m size=5g fsync=1 ioengine=sync numjobs=6")
+    text = job("rw=write bs=64k size=320m fsync=1 ioengine=sync numjobs=6")
     (found,) = [each for each in lint(source(text)) if each.rule == "short-commit-test"]
-    assert "5.12k commits of 1 MiB in each of 6 clones" in found.message
+    assert "5.12k commits of 64 KiB in each of 6 clones" in found.message
     assert found.fix.startswith("set time_based=1 with runtime=60, and")
     (found,) = [each for each in lint(source(text + "runtime=90\n")) if each.rule == "short-commit-test"]
     assert found.fix.startswith("set time_based=1, and")
@@ -237,6 +237,52 @@ def test_jobs_on_different_devices_in_ram() -> None:
     found = {each.rule: each.message for each in lint(source(text))}
     assert "each of the jobs `a`, `b` uses a path such as /dev/nullb0, which" in found["volatile-target"]
     assert "destroys-data" not in found  # null_blk stores nothing that a disk could lose
+
+
+def test_messages_and_fixes_name_what_the_jobs_set() -> None:
+    """A list of options or sizes that the jobs do not have makes the reader search for them."""
+    sweep = "[global]\nrw=read\ndirect=1\nioengine=libaio\niodepth=8\nsize=9g\nend_fsync=1\n[a]\nbs=4k\n[b]\nbs=16k\n"
+    found = {each.rule: each for each in lint(source(sweep))}
+    assert "sets end_fsync, which has no effect" in found["sync-on-reads"].message
+    assert found["sync-on-reads"].fix == "remove end_fsync"
+    assert "I/Os of 4 KiB to 16 KiB" in found["sequential-iops"].message
+    one_size = {each.rule: each for each in lint(source(sweep.replace("bs=16k", "bs=4k")))}
+    assert "I/Os of 4 KiB:" in one_size["sequential-iops"].message
+    (found_gtod,) = lint(source(job("rw=randread bs=4k size=9g direct=1 gtod_reduce=1")))
+    assert found_gtod.fix == "remove gtod_reduce"
+
+
+@pytest.mark.parametrize(
+    ("file_system", "options", "fix"),
+    [
+        ("ext4", "pre_read=1", "remove pre_read: fio then"),
+        ("ext4", "invalidate=0", "remove invalidate=0: fio then"),
+        ("zfs", "", "export and import the pool"),
+        ("zfs", "invalidate=0", "remove invalidate=0, and export"),
+        ("mergerfs", "", "run sync and write 3 to drop_caches"),
+        ("nfs", "", "empty the server's cache"),
+    ],
+)
+def test_the_way_to_a_cold_cache_is_that_of_the_file_system(file_system: str, options: str, fix: str) -> None:
+    text = job(f"rw=read bs=1m size=900g filename=/mnt/f {options}")
+    found = {each.rule: each for each in lint(source(text), KnownTarget(Target(file_system, ram_bytes=8 * _GIB)))}
+    assert found["invalidate-is-not-cold"].fix.startswith(fix)
+
+
+def test_null_blk_is_used_on_purpose() -> None:
+    text = job("rw=randwrite bs=4k size=1g direct=1 time_based=1 runtime=10 filename=/dev/nullb0")
+    assert {(each.severity, each.rule) for each in lint(source(text))} == {("note", "volatile-target")}
+    in_ram = {each.rule: each.severity for each in lint(source(text.replace("nullb0", "ram0")))}
+    assert in_ram["volatile-target"] == "warning"
+
+
+def test_a_burst_names_the_caches_that_the_job_has() -> None:
+    def message(options: str) -> str:
+        text = job(f"rw=write bs=1m size=9g direct=1 time_based=1 runtime=10 {options}")
+        return next(each.message for each in lint(source(text)) if each.rule == "short-run-burst")
+
+    assert "writes for only 10.0 s" in message("") and "ZFS" in message("")
+    assert "ZFS" not in message("filename=/dev/nvme0n1") and "a drive's fast cache" in message("filename=/dev/nvme0n1")
 
 
 def test_direct_io_of_windows_is_honoured() -> None:

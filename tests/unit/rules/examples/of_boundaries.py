@@ -351,6 +351,16 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of("rw=write bs=1m size=99g time_based=1 direct=1"),
         ),
         Example(
+            lint_of("rw=write bs=1m size=99g time_based=1 runtime=29 direct=1"),
+            "notes",
+            lint_of("rw=write bs=1m size=99g time_based=1 runtime=30 direct=1"),
+        ),
+        Example(
+            lint_of("rw=write bs=1m size=99g time_based=1 runtime=59 end_fsync=1"),
+            "notes",
+            lint_of("rw=write bs=1m size=99g time_based=1 runtime=60 end_fsync=1"),
+        ),
+        Example(
             lint_of("rw=write bs=1m size=1g end_fsync=1", replace(EXT4, dirty_limit_bytes=4 * GIB)),
             "notes",
             lint_of("rw=write bs=1m size=1g direct=1", replace(EXT4, dirty_limit_bytes=4 * GIB)),

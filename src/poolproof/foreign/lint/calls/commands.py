@@ -142,7 +142,8 @@ def _units(
             if not (words[0].is_piped and following and following[0].text in _EDITORS):
                 appended = _APPENDED.match(plain, words[-1].end - start)
                 more = ((words[-1].line, appended["file"]),) if appended else ()
-                units += (replace(unit, unknown_words=more) for unit in _printed_job_file(words, surroundings))
+                printed = _printed_job_file(words, surroundings)
+                units += (replace(unit, unknown_words=(*unit.unknown_words, *more)) for unit in printed)
     units += _written_line_by_line(script, plain, surroundings, calls, start)
     units += _in_session(text, surroundings, calls, start, line)
     in_yaml = _in_yaml(text, surroundings, variables, line - 1)
@@ -253,6 +254,8 @@ def _of_documents(
         is_job_file = has_fio_options(document.text) or (bool(before) and starts_with_section(document.text))
         for unit in _of_document(document, inputs, calls, variables, is_job_file=is_job_file):
             found = unit if document.is_verbatim else replace(unit, sections=None)
+            if before:
+                found = replace(found, unknown_words=(*before[-1].unknown_words, *found.unknown_words))
             written[document.goes_to] = [*before, found]
             yield found
     for units in written.values():

@@ -15,6 +15,7 @@ _NEEDS_NO_JOB = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", 
 _COMMENT_MARKS = ("//", "*")  # at the beginning of a continuation line in a C comment
 _RUNS_NOTHING = frozenset({"parse-only", "showcmd"})
 
+_MOST_MISTAKES = 2
 _ELLIPSIS = re.compile(r"\.{2,}|…|\[\.{2,}\]")
 
 
@@ -30,6 +31,8 @@ def read_fio_call(words: Sequence[ShellWord], line: int) -> FioCall:
     known = [word for word, is_any in zip(words, is_unknown, strict=True) if not is_any]
     unknown = tuple((word.line, word.text) for word, is_any in zip(words, is_unknown, strict=True) if is_any)
     command = read_arguments([word.text for word in known], line, lines=[word.line for word in known])
+    if _is_of_another_program(command):
+        return FioCall("command", line, jobs=())
     problems = (*command.problems, *([] if unknown else _missing_name(command)))
     given = {name for name, _value in command.program}
     only_parses = not given.isdisjoint(_RUNS_NOTHING)
@@ -47,6 +50,18 @@ def read_fio_call(words: Sequence[ShellWord], line: int) -> FioCall:
         only=frozenset(value for name, value in command.program if name == "section"),
         runs_in="machine" if "client" in given else "",
     )
+
+
+def _is_of_another_program(command: Command) -> bool:
+    """True if fio has so few of the options that they must be those of a program or script with the same name.
+
+    For example, `generate-benchmark-summary fio --targets=/tmp --samples=1 --clients=a`. A typing error affects only
+    one or two options, and nearly all fio commands set `--name`.
+    """
+    if command.jobs or any(given.name == "name" for given in command.given):
+        return False
+    unknown = [problem for problem in command.problems if problem.option]
+    return len(unknown) > _MOST_MISTAKES or sum(not problem.is_certain for problem in unknown) >= _MOST_MISTAKES
 
 
 def _without_optional(words: Sequence[ShellWord]) -> list[ShellWord]:

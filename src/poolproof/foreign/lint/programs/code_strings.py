@@ -44,8 +44,11 @@ _UNNAMED = re.compile(r"\$\{value\}")
 _BRACES = re.compile(r"\{\}")
 _VALUES = re.compile(rf"{_ADDED}({VALUE})")
 _ADDS = re.compile(rf"{BLANKS}\+(?!\+)")
-_ASSIGNED = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_]\w{0,40})[ \t]+=\s+\(?\s*$")
-_EXTENDED = r"(?<!\w){name}\s*(?:[+.]=|=\s*(?:[fF]?[\"']\{{)?{name}\b)"
+_ASSIGNED = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_]\w{0,40})[ \t]+=\s+(?:str)?\(?\s*$")
+_EXTENDED = (
+    r"(?<!\w){name}\s*(?:[+.]=|=\s*(?:str\()?(?:[fF]?[\"']\{{)?{name}\b"
+    r"|=[ \t]*(?:str\()?[\"'](?:%s|\{{\}})[ \t][^\n]{{0,200}}\b{name}\b)"
+)
 _BEGUN = re.compile(r"\$\{(?P<name>\w{1,60})\}")
 _BEGUN_BEFORE = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_]\w{0,60})\s{0,9}\+\s{0,9}$")
 _NAME_OPTION = re.compile(r"(?<!\S)--?na(?:me?)?\b")
