@@ -174,15 +174,14 @@ class Target:
     `narrow_links`: a clause for each disk whose PCIe link is narrower or slower than the disk supports.
     `cloud_volume`: the model name of a leaf device that is a cloud provider's network volume.
     `degraded`: a clause for each array or pool with a missing disk.
-    `cache_devices`: the names of the fast devices of LVM caches.
-    `copy_devices`: the names of those fast devices that store only copies of data.
+    `cache_devices`: the names of the fast devices of LVM caches. `copy_devices`: those that store only copies of data.
     `tree_block_bytes`: the size of btrfs's metadata blocks (nodesize).
 
     The other fields describe the leaf devices:
 
     `disks`: the number of leaf devices.
     `emulated`: the names of the emulated ones.
-    `rotational`: True if all of them are rotational.
+    `rotational`: True if all of them are rotational. `rotational_devices`: the names of those known to be.
     `zoned`: True if any of them is an SMR disk.
     `ceiling_*`: the maximum rate of all their links and media together, without RAM.
     `write_through`: True if none of them has a volatile write cache. The kernel then sends no flushes.
@@ -225,6 +224,7 @@ class Target:
     cache_devices: tuple[str, ...] = ()
     copy_devices: tuple[str, ...] = ()
     tree_block_bytes: int | None = None
+    rotational_devices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

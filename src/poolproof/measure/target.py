@@ -40,6 +40,11 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         loop_without_direct=tuple(leaf.path for leaf in leaves if leaf in cached),
         kernel=_version(machine.kernel),
         rotational=_of_all(host, leaves, "queue/rotational", "1"),
+        rotational_devices=tuple(
+            leaf.name
+            for leaf in leaves
+            if _countable_disks((leaf,), machine) and _queue(host, leaf, "queue/rotational") == "1"
+        ),
         disks=_countable_disks(leaves, machine),
         write_through=_of_all(host, leaves, "queue/write_cache", "write through"),
         dirty_limit_bytes=_dirty_limit(host, machine),

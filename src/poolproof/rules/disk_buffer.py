@@ -11,6 +11,7 @@ from poolproof.rules.path import goes_past_ram
 from poolproof.rules.proof import OF_READS, OF_WRITES
 from poolproof.rules.repeated_area import keeps_order, repeated_bytes, step_bytes
 from poolproof.rules.reported import Kind, ReportedDirection, moved_bytes, parts
+from poolproof.rules.turning_disks import turning_disks
 from poolproof.units import format_count, format_duration, format_number_of, format_size
 
 _SURELY = 16 << 20
@@ -45,12 +46,12 @@ def _in_result(case: Case) -> Findings:
 
 def _above_seek_rate(case: Case, kind: Kind) -> Finding | None:
     """Return a finding if the rate is higher than the disks' seek rate allows."""
-    size, disks = _covered(case, kind), case.target.disks if case.target else None
-    if size is None or not disks or case.outcome is None:
+    size, turning = _covered(case, kind), turning_disks(case, kind)
+    if size is None or turning is None or case.outcome is None:
         return None
-    rate = (found.iops if (found := direction_of(case.outcome, kind)) else None) or 0.0
-    most = (_SEEKS if size <= _SURELY else _SEEKS_DEEP) * disks
-    if rate <= most:
+    rate = ((found.iops if (found := direction_of(case.outcome, kind)) else None) or 0.0) * turning.share
+    most = (_SEEKS if size <= _SURELY else _SEEKS_DEEP) * turning.count
+    if rate - _continuing_rate(case, kind) * turning.share <= most:
         return None
     return suspects(
         f"{_message(case, kind)}. The rate of {format_count(rate)} {kind}s/s is higher than the "
@@ -60,6 +61,12 @@ def _above_seek_rate(case: Case, kind: Kind) -> Finding | None:
     )
 
 
+def _continuing_rate(case: Case, kind: Kind) -> float:
+    """Return the number of reads or writes per second that continue the previous one, which need no seeks."""
+    jobs = ((part, case.job_named(part.job.name)) for part in parts(case.outcome) if part.kind == kind)
+    return sum((part.figures.iops or 0.0) * _continuing_share(job) for part, job in jobs if job is not None)
+
+
 def _without_rotation(case: Case) -> Finding | None:
     """Return a finding if many reads that continue no earlier read took less time than a turning disk needs.
 
@@ -67,8 +74,8 @@ def _without_rotation(case: Case) -> Finding | None:
     waits for less than 0.5 ms at 15,000 rpm. In a queue, reads take longer. Nothing is reported if the disks are
     unknown, because virtual disks often call themselves rotational.
     """
-    target = case.target
-    if target is None or not target.rotational or not target.disks or not case.cold or not random_reads_in_order(case):
+    target, turning = case.target, turning_disks(case, "read")
+    if turning is None or not case.cold or not random_reads_in_order(case):
         return None
     if has_copied_clock(case.jobs):
         return None
@@ -79,7 +86,8 @@ def _without_rotation(case: Case) -> Finding | None:
         goes_back = not job.is_random and step_bytes(job) <= 0 and goes_past_ram(job, target) is True
         fast = sum(count for time_ns, count in bins.items() if time_ns < _FAST_NS) / sum(bins.values())
         jumps = job.is_random and not keeps_order(job)
-        if (jumps or goes_back) and fast > _FAST_SHARE + _continuing_share(job):
+        others = 1 - turning.share  # other disks may be as fast
+        if (jumps or goes_back) and fast > others + turning.share * (_FAST_SHARE + _continuing_share(job)):
             which = "reads, each of which starts before the previous one," if goes_back else "random reads"
             return suspects(
                 f"{100 * fast:.0f}% of the {which} took less than {format_duration(_FAST_NS / 1e9)}, but a turning "
@@ -96,8 +104,8 @@ def _read_in_order_again(case: Case) -> Finding | None:
 
     Their rate and latencies do not show it, because a disk reads ahead of sequential reads anyway.
     """
-    target = case.target
-    if target is None or not target.rotational or not target.disks or not case.cold:
+    turning = turning_disks(case, "read")
+    if turning is None or not case.cold:
         return None
     reading = [part for part in parts(case.outcome) if part.kind == "read" and _is_in_order(case, part)]
     if sharing := [job for part in reading if (job := case.job_named(part.job.name)) and job.shares_one_file]:
@@ -109,10 +117,10 @@ def _read_in_order_again(case: Case) -> Finding | None:
             fix="let each clone read its own file (without filename), or set size and offset_increment",
         )
     areas = [area for part in reading if (area := repeated_bytes(case, part)) is not None]
-    if areas and sum(areas) <= _SURELY * target.disks:
+    if areas and sum(areas) * turning.share <= _SURELY * turning.count:
         return suspects(
             f"the sequential reads repeat an area of only {format_size(sum(areas))} on "
-            f"{format_number_of(target.disks, 'rotational disk')}: a disk's buffer can hold that much data, and the "
+            f"{format_number_of(turning.count, 'rotational disk')}: a disk's buffer can hold that much data, and the "
             "kernel counts reads from the buffer as usual",
             weight=84,
             metrics=OF_READS,
@@ -157,10 +165,10 @@ def _covered(case: Case, kind: Kind) -> float | None:
     known to be rotational, if the size is unknown, if it exceeds the disks' buffers, or if a buffer cannot serve any of
     the jobs.
     """
-    target, size = case.target, _area_bytes(case, kind)
-    if target is None or not target.rotational or not target.disks or size is None or size > _MAYBE * target.disks:
+    turning, size = turning_disks(case, kind), _area_bytes(case, kind)
+    if turning is None or size is None or size * turning.share > _MAYBE * turning.count:
         return None
-    return size / target.disks if any(_can_hit(case, job, kind) for job in case.jobs) else None
+    return size * turning.share / turning.count if any(_can_hit(case, job, kind) for job in case.jobs) else None
 
 
 def _area_bytes(case: Case, kind: Kind) -> float | None:
@@ -187,7 +195,8 @@ def _can_hit(case: Case, job: LoadPart, kind: Kind) -> bool:
 
 
 def _message(case: Case, kind: Kind) -> str:
-    size, disks = _area_bytes(case, kind) or 0, (case.target.disks if case.target else None) or 1
+    size, turning = _area_bytes(case, kind) or 0, turning_disks(case, kind)
+    disks = turning.count if turning else 1
     verb = "cover" if size == case.load.unique_bytes else "repeat an area of"
     where = f"the random {kind}s {verb} only {format_size(size)} on {format_number_of(disks, 'rotational disk')}: "
     if kind == "read":
@@ -208,7 +217,9 @@ RULE = Rule(
         "Before a run: random reads, or direct random writes without syncs between them, that cover at most 16 MiB per "
         "rotational disk. If they cover up to 256 MiB and the job is time_based, the finding is a note. In a result: "
         "the rate of such I/Os is higher than seeks allow, which is 300/s per disk, or 450/s if the I/Os cover more "
-        "than 16 MiB. Of a larger file, the I/Os may repeat such an area (zonerange, random_distribution). Or more "
+        "than 16 MiB. I/Os that continue the previous one, as with `rw=randread:8`, need no seeks. Of a larger file, "
+        "the I/Os may repeat such an area (zonerange, random_distribution). If only some disks are rotational, those "
+        "that served the I/Os count. Or more "
         "than a quarter of at least 50 reads that are random, or that each start before the previous one, took less "
         "than 0.5 ms, although a turning disk needs several milliseconds on average. Or direct sequential reads repeat "
         "at most 16 MiB per rotational disk, or clones read the same bytes in order. If the kind of disk is unknown: "

@@ -1,10 +1,10 @@
 """Results that exceed what the disks can physically reach."""
 
-from poolproof.evidence.model import Target
 from poolproof.rules.coverage import proves
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, refutes, suspects
 from poolproof.rules.repeated_area import keeps_order
 from poolproof.rules.reported import Kind, bandwidth_bytes, parts
+from poolproof.rules.turning_disks import turning_disks
 from poolproof.units import format_count, format_number_of, format_rate
 
 _OVER = 1.05  # rated speeds are rounded, and a link may be a little faster than its nominal rate
@@ -20,7 +20,7 @@ def _in_result(case: Case) -> Findings:
         return
     if case.cold:
         yield from _bandwidth(case, "read", case.target.ceiling_read_bytes_per_s)
-        yield from _seeks(case, case.target)
+        yield from _seeks(case)
     yield from _bandwidth(case, "write", case.target.ceiling_write_bytes_per_s)
 
 
@@ -65,14 +65,15 @@ def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Findings:
         )
 
 
-def _seeks(case: Case, target: Target) -> Findings:
+def _seeks(case: Case) -> Findings:
     """Yield a finding if the random reads would need more seeks than rotational disks can do.
 
     A rotational disk can do about 250 seeks/s, 400/s with a deep queue, and more if the offsets are close together.
     Only I/Os at a new random offset need a seek. With `rw=randread:8`, that is one I/O in eight. If the job uses many
     files of one or two blocks in order, there are none.
     """
-    if not target.rotational or not target.disks:
+    turning = turning_disks(case, "read")
+    if turning is None:
         return
     rates: dict[int, float] = {}
     for part in parts(case.outcome):
@@ -81,12 +82,13 @@ def _seeks(case: Case, target: Target) -> Findings:
             seeks = (part.figures.iops or 0.0) * job.random_share
             rates[part.job.group] = rates.get(part.job.group, 0.0) + seeks
     fastest = max(rates.values(), default=0.0)
-    each = fastest / target.disks
+    each = fastest * turning.share / turning.count
     if each > _SEEKS_MANY:
         yield finding(
             "refutes" if each > _SEEKS_IMPOSSIBLE else "suspects",
-            f"{format_count(fastest)} random reads/s from {format_number_of(target.disks, 'rotational disk')} are "
-            f"{format_count(each)} per disk, but a rotational disk reaches at most 400/s: a cache was involved",
+            f"{format_count(fastest * turning.share)} random reads/s from "
+            f"{format_number_of(turning.count, 'rotational disk')} are {format_count(each)} per disk, "
+            "but a rotational disk reaches at most 400/s: a cache was involved",
             weight=86,
         )
 

@@ -131,6 +131,15 @@ def test_a_seek_limit_applies_to_emulated_disks() -> None:
     assert (effects["physical-ceiling"], effects["disk-buffer"]) == ("refutes", "suspects")
 
 
+def test_the_rotational_ones_of_unlike_disks_are_named() -> None:
+    hdd, ssd = replace(leaf("loop0", model="hdd-7200"), name="hdd"), replace(leaf("loop1", model="nvme"), name="ssd")
+    files = {"/sys/class/block/loop0/queue/rotational": "1\n", "/sys/class/block/loop1/queue/rotational": "0\n"}
+    found = target(hdd, ssd, files=files, guest=True)
+    assert (found.rotational, found.rotational_devices) == (False, ("hdd",))
+    unknown = replace(leaf("sda"), name="hdd")  # a virtual disk often calls itself rotational
+    assert target(unknown, files={"/sys/class/block/sda/queue/rotational": "1\n"}, guest=True).rotational_devices == ()
+
+
 def test_disks_that_the_kernel_does_not_count_are_named() -> None:
     off = target(leaf("sda"), files={"/sys/class/block/sda/queue/iostats": "0\n"})
     assert off.not_counted == ("d",)

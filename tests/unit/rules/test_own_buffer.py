@@ -156,3 +156,56 @@ def test_reads_of_blocks_that_the_load_trims_are_suspect(first: str, second: str
     case = Case(load, Outcome("fio-3.33", tuple(parts)), evidence, target)
     causes = {finding.rule for finding in judge(case, "read_iops").findings if finding.is_about("read_iops")}
     assert ("trimmed-ssd" in causes) is (verdict == "suspect")
+
+
+_UNLIKE = replace(EXT4, rotational=False, disks=2, rotational_devices=("hdd",))
+
+
+def _on_unlike_disks(options: str, iops: int, on_hdd: int, on_ssd: int) -> Case:
+    """Return a case with random reads for 2 s, of which the hard disk and the SSD served the given numbers."""
+    ios, each = 2 * iops, 4 * KIB
+    disks = [
+        leaf(device=name, read_bytes=count * each, read_ios=count, read_merges=0)
+        for name, count in (("hdd", on_hdd), ("ssd", on_ssd))
+    ]
+    evidence = Evidence(account(read=(ios * each, ios * each)), tuple(disks))
+    clat = Latency(samples=ios, mean_ns=2e6, bins_ns={600_000: ios})
+    load = jobs(f"rw=randread bs=4k size=2m direct=1 time_based=1 runtime=2 iodepth=8 {options}")
+    return Case(load, said(read=direction(ios * each, 2.0, each, clat=clat)), evidence, _UNLIKE)
+
+
+@pytest.mark.parametrize(
+    ("iops", "on_hdd", "on_ssd", "verdict"),
+    [
+        (3_613, 7_226, 0, "refuted"),
+        (3_259, 3_259, 3_259, "refuted"),
+        (550, 1_100, 0, "suspect"),
+        (150, 300, 0, "sound"),
+        (20_000, 0, 40_000, "sound"),
+        (20_000, 400, 39_600, "sound"),
+    ],
+    ids=["all on the hdd", "half on the hdd", "few", "as many as seeks allow", "all on the ssd", "most on the ssd"],
+)
+def test_the_hard_disk_of_unlike_disks_is_judged_by_the_reads_that_it_served(
+    iops: int, on_hdd: int, on_ssd: int, verdict: Verdict
+) -> None:
+    """mergerfs over a hard disk and an SSD stored a file of 2 MiB on the hard disk, which read 3,613 blocks/s."""
+    judgement = judge(_on_unlike_disks("", iops, on_hdd, on_ssd), "iops")
+    assert judgement.verdict == verdict
+    causes = {finding.rule for finding in judgement.findings if finding.effect != "notes"}
+    assert causes <= {"disk-buffer", "physical-ceiling"}
+
+
+@pytest.mark.parametrize(
+    ("options", "iops", "verdict"),
+    [
+        ("rw=randread:8 size=200m", 1_000, "sound"),
+        ("rw=randread:8 size=200m", 5_000, "suspect"),
+        ("rw=randread percentage_random=20 size=200m", 500, "sound"),
+        ("rw=randread size=200m", 500, "suspect"),
+    ],
+)
+def test_reads_that_continue_the_previous_one_need_no_seeks(options: str, iops: int, verdict: Verdict) -> None:
+    """On an emulated hard disk, 493 reads/s with `rw=randread:8` in 200 MiB were suspect. They need 62 seeks/s."""
+    case = replace(_on_unlike_disks(options, iops, 2 * iops, 0), target=_ON_HARD_DISK)
+    assert judge(case, "iops").verdict == verdict

@@ -18,7 +18,7 @@ _OTHER_MODULES = {
     "commits", "coverage", "different_blocks", "disk_requests", "earlier", "fio_job", "flow", "judge", "left_in_ram",
     "link_rates", "memory_values", "merged_directions", "mirror_reads", "model", "overwritten", "path", "proof",
     "quoted", "read_back", "repeated_area", "repeated_reads", "reported", "rule_catalogue", "service_time",
-    "stored_share", "tolerances", "write_coverage",
+    "stored_share", "tolerances", "turning_disks", "write_coverage",
 }  # fmt: skip
 _PITFALLS = {
     "amplification": "A4, #24",
