@@ -21,7 +21,7 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
     if job is None and not case.jobs:
         return _at_stated_depth(case, directions)
     queue, in_flight = _queue(case, job, reported), _in_flight(directions, in_turn=in_turn)
-    pauses = job is not None and (job.rate_limited or job.thinks or job.syncs or job.is_mixed)
+    pauses = job is not None and (job.thinks or job.syncs or job.is_mixed)
     if queue is None or in_flight is None or (job is not None and job.averages_runs):
         return None
     if late := next((part for part in directions if _exceeds_run(part)), None):
@@ -46,12 +46,17 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
     if len(case.jobs) > 1 and not fio_job(job).flag("group_reporting"):
         queue = job.queue // job.clones * reported.clones  # the values of the other jobs may be missing
     if in_flight < 0.5 * queue and job.direct and not job.is_synchronous and not pauses:
-        if fio_job(job).seconds("latency_target", bare_us=1):  # lat_target_check() in io_u.c, fio 3.42
+        if fio_job(job).seconds("latency_target", bare_us=1):
+            return None  # chosen-depth reports it
+        if job.rate_limited and case.quoted is not None:
+            return None
+        if job.rate_limited:
             return notes(
-                f"on average, only {in_flight:.2g} of the {queue} I/Os that the job allows were in flight: with "
-                "latency_target, fio chooses the depth that still meets the target",
-                weight=35,
-                fix="state the depth or the latency with the rate, or remove latency_target to keep the queue full",
+                f"on average, only {in_flight:.2g} of the {queue} I/Os that the job allows were in flight: before fio "
+                "waits for rate or rate_iops, it lets all I/Os in flight finish, so the latencies are not those at "
+                "this depth",
+                weight=60,
+                fix="state the latencies for this rate instead of the depth, or remove the limit to fill the queue",
             )
         return notes(
             f"on average, only {in_flight:.2g} of the {queue} I/Os that the job allows were in flight: submission or "

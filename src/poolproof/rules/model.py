@@ -209,6 +209,9 @@ class Rule:
     `not_compared`: a short reason for excluding metrics with this rule's finding from comparisons and rankings, even
     though their verdict would allow them. If empty, they are compared.
 
+    `notes_are_remarks`: True if the rule's notes say what a comparison of the result depends on. Then every output that
+    shows the result shows them too.
+
     `least_rate`: a function of a case and the reported rate that returns the lowest true rate compatible with the
     pitfall, and the calculation as text. An audit uses it if the rule refutes or suspects a result without counters.
 
@@ -243,6 +246,7 @@ class Rule:
     cleared_by_byte_count: bool = True
     explains_lost: Mapping[Literal["read", "write"], str] = field(default_factory=dict)
     not_compared: str = ""
+    notes_are_remarks: bool = False
     least_rate: Callable[[Case, float], tuple[float, str]] | None = None
     is_about_machine: bool = False
     fix_if_direct: str = ""

@@ -1,4 +1,4 @@
-"""latency_target: fio lowers the queue depth until the target is met, so the depth shows no limit of submission."""
+"""latency_target and rate_iops: fio shortens the queue, so its length shows no limit of submission."""
 
 import pytest
 
@@ -8,17 +8,33 @@ from poolproof.rules.model import Case
 from tests.unit.rules.making import EXT4, direction, jobs, said
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        ("latency_target=500us latency_window=200ms", "fio chooses the depth"),
-        ("", "submission or fio itself was the limit"),
-        ("latency_target=0", "submission or fio itself was the limit"),
-    ],
-)
-def test_a_queue_that_is_not_full_has_the_cause_that_the_job_shows(options: str, why: str) -> None:
-    latency = Latency(samples=4_000, mean_ns=500_000)
-    read = direction(4_000 * 4096, 2.0, clat=latency, lat=latency)
+def _notes(options: str, iops: int = 4_000) -> dict[str, str]:
+    """Return the notes on 2 s of reads with two I/Os in flight, although the job allows 64."""
+    latency = Latency(samples=2 * iops, mean_ns=2e9 / iops)
+    read = direction(2 * iops * 4096, 2.0, clat=latency, lat=latency)
     load = jobs(f"rw=randread bs=4k size=64m direct=1 ioengine=libaio iodepth=64 {options}")
     found = judge(Case(load, said(read=read), None, EXT4), "iops").findings
-    assert why in next(finding.message for finding in found if finding.rule == "littles-law")
+    return {finding.rule: finding.message for finding in found if finding.effect == "notes"}
+
+
+@pytest.mark.parametrize(
+    ("options", "rule", "why"),
+    [
+        ("latency_target=500us latency_window=200ms", "chosen-depth", "2 of 64 reads were in flight"),
+        ("", "littles-law", "submission or fio itself was the limit"),
+        ("latency_target=0", "littles-law", "submission or fio itself was the limit"),
+        ("rate_iops=4000", "littles-law", "before fio waits for rate or rate_iops"),
+        ("rate=16m io_submit_mode=offload", "littles-law", "before fio waits for rate or rate_iops"),
+    ],
+)
+def test_a_queue_that_is_not_full_has_the_cause_that_the_job_shows(options: str, rule: str, why: str) -> None:
+    notes = _notes(options)
+    assert why in notes[rule] and not ({"chosen-depth", "littles-law"} - {rule}) & notes.keys()
+
+
+def test_a_full_queue_with_a_limited_rate_has_no_note() -> None:
+    latency = Latency(samples=8_000, mean_ns=16e6)
+    read = direction(8_000 * 4096, 2.0, clat=latency, lat=latency)
+    load = jobs("rw=randread bs=4k size=64m direct=1 ioengine=libaio iodepth=64 rate_iops=9000")
+    found = judge(Case(load, said(read=read), None, EXT4), "iops").findings
+    assert not [finding for finding in found if finding.rule == "littles-law"]

@@ -29,6 +29,7 @@ _PITFALLS = {
     "btrfs-direct-writes": "#41",
     "btrfs-nodatacow": "#41",
     "capped-rate": "#30",
+    "chosen-depth": "#30",
     "colon-in-filename": "#34",
     "compressed-reads": "#9, A1",
     "cpu-bound-fio": "#29",

@@ -1,4 +1,4 @@
-"""Remarks on a cell's trials: those without a usable value, those that other work disturbed, equal values, warm caches.
+"""Remarks on a cell's trials: those without a usable value, disturbed ones, equal values, warm caches, notes of rules.
 
 A trial may lack a metric, or contain an impossible value (negative or not finite). Such a trial is excluded, and every
 output that uses the cell mentions it. Trials whose values agree to the last digit do not reveal how much trials vary.
@@ -7,7 +7,7 @@ and whole milliseconds.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH
@@ -15,6 +15,8 @@ from poolproof.metrics import MetricId, metric_of
 from poolproof.results.runs.disturbed import is_disturbed, is_mostly_disturbed
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.shares import AccountSum
+from poolproof.rules.model import Finding
+from poolproof.rules.rule_catalogue import rules_of
 from poolproof.statistics.resolution import step_deviation, widest_bin_deviation
 from poolproof.statistics.shared_variance import LEAST_DEVIATION
 from poolproof.units import format_number_of
@@ -74,7 +76,16 @@ def remarks_on(
     `samples`: the values used for confidence intervals and tests: one per trial, or one mean per build.
     """
     equal = _equal(trials, samples, metric, "build" if by_build else "trial")
-    return (*without_value(trials, metric), *_some_zero(trials, metric), *equal)
+    return (*without_value(trials, metric), *_some_zero(trials, metric), *equal, *_of_rules(trials, metric))
+
+
+def _of_rules(trials: Sequence[Trial], metric: MetricId) -> Iterator[str]:
+    """Yield the notes that every output of a result shows, from the first trial that has them."""
+    notes: dict[str, Finding] = {}
+    for finding in (finding for trial in trials for finding in trial.findings_on(metric)):
+        if finding.effect == "notes" and finding.is_about(metric):
+            notes.setdefault(finding.rule, finding)
+    yield from (notes[rule.id].message for rule in rules_of(notes.values()) if rule.notes_are_remarks)
 
 
 def disturbed_remarks(trials: Sequence[Trial], left_out: int) -> tuple[str, ...]:

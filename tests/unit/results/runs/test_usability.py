@@ -9,6 +9,7 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.results.runs.loading import load_run
 from poolproof.results.runs.model import Convergence, Trial
 from poolproof.results.runs.summary import Cell, cells_of
+from poolproof.rules.model import Finding
 from poolproof.stopping.model import NotConverged
 from poolproof.verdicts import Verdict
 from tests.golden import Message
@@ -44,6 +45,14 @@ def test_a_percentile_with_too_few_events_counts_but_is_not_ranked(message: Mess
     assert (found.counts, found.can_be_ranked, found.can_be_tested, found.is_precise) == (True, False, False, False)
     assert all(fact in message(found.too_few) for fact in ("112 I/Os", "p99", "1,000 I/Os"))
     assert cell(few).usability("iops").can_be_tested, "a rate needs no number of events"
+
+
+def test_a_depth_that_fio_chose_is_a_remark_on_rates_only() -> None:
+    chosen = Finding("chosen-depth", "notes", "latency_target=500us: fio chose it", "remove it", metrics=("iops",))
+    other = Finding("littles-law", "notes", "the queue was not full", "use more jobs")
+    found = cell(replace(trial("one", "reads"), findings=(chosen, other)))
+    assert found.remarks("iops") == ("latency_target=500us: fio chose it",) and not found.remarks("p99")
+    assert found.usability("iops").can_be_tested
 
 
 def test_a_changing_rate_is_ranked_but_neither_tested_nor_precise(tmp_path: Path) -> None:

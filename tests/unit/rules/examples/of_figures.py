@@ -22,6 +22,7 @@ from tests.unit.rules.making import EXT4, GIB, MIB, direction, jobs
 
 _WRITE = "rw=write bs=1m size=4g end_fsync=1"
 _RANDOM_READ = "rw=randread bs=4k size=1g direct=1"
+_QUEUED = direction(8_000 * 4096, 2.0, lat=Latency(samples=8_000, mean_ns=500_000))
 _DIRECT_WRITE = "rw=write bs=1m size=1g direct=1"
 _HINTED = f"{_DIRECT_WRITE} write_hint=short"
 
@@ -195,7 +196,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             ),
             "notes",
             uncounted(
-                "rw=randread bs=4k direct=1 iodepth=32 ioengine=libaio rate_iops=4000",
+                "rw=randread bs=4k direct=1 iodepth=32 ioengine=libaio thinktime=1ms",
                 read=direction(40_000 * 4096, 10.0, mean_ns=1_000_000.0),
             ),
         ),
@@ -299,6 +300,13 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             read_of(f"{_RANDOM_READ} ioengine=libaio iodepth=16 thinktime=2000", GIB, GIB),
             "suspects",
             read_of(f"{_RANDOM_READ} ioengine=libaio iodepth=1 thinktime=2000", GIB, GIB),
+        ),
+    ),
+    "chosen-depth": (
+        Example(
+            uncounted(f"{_RANDOM_READ} ioengine=libaio iodepth=64 latency_target=500us", read=_QUEUED),
+            "notes",
+            uncounted(f"{_RANDOM_READ} ioengine=libaio iodepth=64 latency_target=0", read=_QUEUED),
         ),
     ),
     "flow-ratio": (
