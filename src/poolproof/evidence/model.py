@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class LeafUse:
-    """The activity of one leaf device in a trial's measurement window. Counts that older runs did not record are None.
+    """The activity of one leaf device in a trial's measurement window. Counts that older runs lack are None.
 
     `*_ios`: the number of requests at the device. The load may have issued more or fewer I/Os.
     `write_*`: the writes by the end of the load. `drained_write_*` also includes the writes of the final flush.
@@ -16,7 +16,7 @@ class LeafUse:
     partitions, md arrays, device mapper and zvols).
     `latency_s`: the mean time of a request at the device, or None without requests.
     `*_merges`: the number of requests that the block layer merged into others before they reached the device.
-    `counted`: False if all of the device's counters are still 0, which means that its I/O is not counted.
+    `counted`: False if all of the device's counters are still 0, so its I/O is not counted.
     `drain_flush_s`: the time spent on flush requests during the final flush, or None if the kernel does not count them.
     """
 
@@ -170,6 +170,7 @@ class Target:
     `in_guest`: True if the host is a virtual machine. Its hypervisor may have a cache that the counters cannot see.
     `dirty_limit_bytes`: the amount of dirty data above which the kernel makes writers wait.
     `md_bitmap`: True if an md array below the target has an internal write-intent bitmap.
+    `has_parity`: True if md, LVM or btrfs stores parity. raid6 over four disks writes as many bytes as a mirror.
     `persistent_memory`: True if the data is on a pmem device, or the file system maps it directly (dax).
     `narrow_links`: a clause for each disk whose PCIe link is narrower or slower than the disk supports.
     `cloud_volume`: the model name of a leaf device that is a cloud provider's network volume.
@@ -179,8 +180,7 @@ class Target:
 
     The other fields describe the leaf devices:
 
-    `disks`: the number of leaf devices.
-    `emulated`: the names of the emulated ones.
+    `disks`: the number of leaf devices. `emulated`: the names of the emulated ones.
     `rotational`: True if all of them are rotational. `rotational_devices`: the names of those known to be.
     `zoned`: True if any of them is an SMR disk.
     `ceiling_*`: the maximum rate of all their links and media together, without RAM.
@@ -212,6 +212,7 @@ class Target:
     discarded: bool | None = None
     zoned: bool | None = None
     md_bitmap: bool | None = None
+    has_parity: bool | None = None
     mount_options: tuple[str, ...] = ()
     emulated: tuple[str, ...] = ()
     persistent_memory: bool | None = None

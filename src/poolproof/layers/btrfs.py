@@ -187,7 +187,8 @@ class BtrfsLayer(Layer[Btrfs]):
         state = _in_sysfs(found.mount, host) if found.mount else None
         if state is None:
             return target
-        target = replace(target, tree_block_bytes=state.tree_block_bytes)
+        has_parity = target.has_parity or any(_PROFILES[name].parity for name in state.profiles if name in _PROFILES)
+        target = replace(target, tree_block_bytes=state.tree_block_bytes, has_parity=has_parity)
         if not state.missing:
             return target
         lacks = "a disk" if state.missing == 1 else f"{state.missing} disks"
@@ -195,6 +196,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return replace(target, degraded=tuple(dict.fromkeys((*target.degraded, degraded))))
 
     def describe(self, built: OpenLayer[Btrfs], target: Target) -> Target:
+        target = replace(target, has_parity=target.has_parity or built.spec.profile.parity > 0)
         try:
             size = parse_size(dict(built.spec.format).get("nodesize", _NODE_SIZE))
         except ValueError:  # mkfs.btrfs accepts more spellings

@@ -268,6 +268,7 @@ class LvmLayer(Layer[Lvm]):
         copies = fast if spec.kind == "cache" and spec.value("cachemode", "writethrough") != "writeback" else []
         return replace(
             target,
+            has_parity=target.has_parity or spec.kind in _PARITY,
             cache_devices=(*target.cache_devices, *fast),
             copy_devices=(*target.copy_devices, *copies),
         )

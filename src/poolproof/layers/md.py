@@ -260,6 +260,7 @@ class MdLayer(ArrayReader, Layer[Md]):
         )
 
     def describe(self, built: OpenLayer[Md], target: Target) -> Target:
+        target = replace(target, has_parity=target.has_parity or built.spec.level in PARITY)
         if not built.spec.needs_sync:
             return target
         location = _attribute(built.volume.path, "bitmap/location", built.host)

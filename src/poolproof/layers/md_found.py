@@ -107,7 +107,10 @@ class ArrayReader(FoundReader):
 
     def describe_found(self, found: FoundStorage, host: Host, target: Target) -> Target:
         arrays = [array for device in found.devices if (array := find_array(host, device))]
-        return replace(target, md_bitmap=any(array.has_bitmap for array in arrays)) if arrays else target
+        if not arrays:
+            return target
+        has_parity = target.has_parity or any(array.level in PARITY for array in arrays)
+        return replace(target, md_bitmap=any(array.has_bitmap for array in arrays), has_parity=has_parity)
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
         """Return the write amplification of an array, or None if the storage is not a single array.

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import has_copied_clock
-from poolproof.rules.flow import account, bytes_prove, cold_reads, copy_devices, reads_as_filled
+from poolproof.rules.flow import account, bytes_prove, cold_reads, copy_devices, has_parity, reads_as_filled
 from poolproof.rules.model import Case, Effect
 from poolproof.rules.path import (
     goes_past_ram,
@@ -298,7 +298,7 @@ def _most_reads_first(case: Case, part: ReportedDirection, job: LoadPart | None)
     found, ios = account(case), part.figures.ios or 0
     if job is None or found is None:
         return math.inf
-    if found.write_factor % 1:  # parity
+    if has_parity(case):
         return math.inf
     unit = record_bytes(case) or (_PAGE if may_end_in_ram(job, case.target) else 1)
     if job.block_bytes % unit == 0 and job.max_block_bytes % unit == 0:

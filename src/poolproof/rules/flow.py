@@ -117,6 +117,15 @@ def _written_back_bytes(case: Case) -> int:
     return sum(leaf.read_bytes for leaf in case.leaves if leaf.device in names)
 
 
+def has_parity(case: Case) -> bool:
+    """True if the layout stores parity, so that a write to a part of a stripe reads the rest and writes more.
+
+    Older runs have only the write amplification, which is a whole number for raid6 over four disks too.
+    """
+    found = case.evidence.account if case.evidence else None
+    return bool(case.target and case.target.has_parity) or (found is not None and found.write_factor % 1 != 0)
+
+
 def copy_devices(case: Case) -> frozenset[str]:
     """Return the names of the cache devices that store only copies of data that other disks store too.
 

@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart, sharers_at_once
 from poolproof.rules.different_blocks import different_share
-from poolproof.rules.flow import account
+from poolproof.rules.flow import has_parity
 from poolproof.rules.model import Case
 from poolproof.rules.path import is_zfs, may_end_in_ram
 from poolproof.rules.reported import ReportedDirection, parts
@@ -82,8 +82,7 @@ def _adds_bytes(case: Case) -> bool:
     if target is None:
         return False
     copies = is_zfs(target) or target.file_system == "btrfs" or target.tree_block_bytes is not None
-    found = account(case)
-    if found is not None and found.write_factor % 1:
+    if has_parity(case):
         return True  # with parity, a full stripe is assumed, and a write to a part of one writes more
     if copies or compresses(case) or "data=journal" in target.mount_options:
         return True

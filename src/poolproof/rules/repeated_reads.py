@@ -5,7 +5,7 @@ import math
 from poolproof.load.model import LoadPart, sharers_at_once
 from poolproof.rules.different_blocks import zone_passes
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.flow import account
+from poolproof.rules.flow import account, has_parity
 from poolproof.rules.model import Case
 from poolproof.rules.path import is_fuse, is_zfs, may_end_in_ram
 from poolproof.rules.repeated_area import gap_bytes
@@ -130,11 +130,14 @@ def _reads_more(case: Case, job: LoadPart) -> bool:
 
 
 def _has_parity_or_copies(case: Case) -> bool:
-    """True if the layout writes more bytes than the load, so a write to a part of a stripe may have to read the rest.
+    """True if a write to a part of a stripe may have to read the rest of it.
 
-    Parity and copies cannot be told apart: raid6 over four disks writes each byte twice, as a mirror does.
+    In older runs, parity and copies cannot be told apart: raid6 over four disks writes each byte twice, as a mirror
+    does.
     """
     found = account(case)
+    if case.target is not None and case.target.has_parity is not None:
+        return has_parity(case)
     return found is None or found.write_factor > 1
 
 

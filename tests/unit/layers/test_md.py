@@ -105,6 +105,8 @@ def test_a_resync_and_a_bitmap_are_reported() -> None:
     (resync,) = open_layout.busy_with(built, busy)
     assert "resync" in resync and resync.endswith(NODE)
     assert open_layout.describe(built, busy, Target("ext4")).md_bitmap is True
+    assert open_layout.describe(built, busy, Target("ext4")).has_parity is False
+    assert open_layout.describe(plan("md raid6 a b c d"), busy, Target("ext4")).has_parity is True
     rebuilt = RecordedHost({action: "recover\n", location: "+8\n"})
     (recovery,) = open_layout.busy_with(built, rebuilt)
     assert "recovery" in recovery and recovery.endswith(NODE)

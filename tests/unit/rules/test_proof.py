@@ -531,6 +531,9 @@ def test_reads_for_the_parity_of_writes_do_not_prove_reads_that_repeat_data(
     evidence = Evidence(account(read=(120 * MIB, 124 * MIB), write=(40 * MIB, wrote, wrote), factor=factor), (disk,))
     case = Case(load, found, evidence, EXT4)
     assert judge(case, "read_bandwidth").verdict == verdict
+    known = [replace(EXT4, has_parity=has_parity) for has_parity in (True, False)]
+    verdicts = [judge(replace(case, target=target), "read_bandwidth").verdict for target in known]
+    assert factor == 1.5 or verdicts == ["unproven", "sound"]  # a factor of 1.5 shows parity
 
 
 @pytest.mark.parametrize(
@@ -1361,13 +1364,24 @@ def test_merged_reads_and_writes_are_proven_by_their_sums(
     assert _verdicts(case, "bandwidth", "iops", "p50", "read_iops") == verdicts
 
 
-@pytest.mark.parametrize(("factor", "verdict"), [(4 / 3, "unproven"), (1.0, "suspect")])
-def test_parity_of_small_writes_hides_blocks_that_were_overwritten_in_ram(factor: float, verdict: Verdict) -> None:
+@pytest.mark.parametrize(
+    ("factor", "has_parity", "wrote_mib", "verdict"),
+    [
+        (4 / 3, None, 11.8, "unproven"),
+        (2.0, True, 17.7, "unproven"),  # raid6 over four disks: 5.9 MiB of data and twice as much parity
+        (2.0, False, 16.0, "sound"),
+        (2.0, None, 16.0, "sound"),  # an older run: it may be a mirror
+        (1.0, False, 5.9, "suspect"),
+    ],
+)
+def test_parity_of_small_writes_hides_blocks_that_were_overwritten_in_ram(
+    factor: float, has_parity: bool | None, wrote_mib: float, verdict: Verdict
+) -> None:
     """On raid5 over four disks, 5.9 of 8 MiB arrived, but with parity, the disks wrote 11.8 MiB."""
     moved = 8 * MIB
-    wrote = 11.8 * MIB if factor > 1 else 5.9 * MIB
+    wrote = wrote_mib * MIB
     disk = leaf(write_bytes=wrote, drained_write_bytes=wrote, read_bytes=11 * MIB, write_ios=3_000, write_merges=0)
     evidence = Evidence(account(read=(0, 11 * MIB), write=(moved, wrote, wrote), factor=factor), (disk,))
     load = jobs("rw=randwrite bs=4k size=200m io_size=8m end_fsync=1 random_distribution=zipf:0.8")
-    case = Case(load, said(write=direction(moved, 2.0)), evidence, EXT4)
+    case = Case(load, said(write=direction(moved, 2.0)), evidence, replace(EXT4, has_parity=has_parity))
     assert judge(case, "bandwidth").verdict == verdict
