@@ -6,6 +6,8 @@ from poolproof.rules.read_back import writes_twice
 
 
 def _in_result(case: Case) -> Findings:
+    if case.quoted is not None and case.quoted.counts_at_most:
+        return
     read, wrote = reads(case), writes(case)
     if read and read.ratio > 1.2:
         yield _finding(

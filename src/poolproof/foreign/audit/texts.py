@@ -242,7 +242,7 @@ def judge_result(
         cold=context.cold,
         quoted=with_foreign(quoted, foreign) if foreign else replace(quoted, assumed=assumed_options(found.made, jobs)),
     )
-    case = with_late_writes(case)
+    case, counters = with_late_writes(case, counters)
     judgement = judge(case)
     if statement is not None:
         judgement = _only_doubted(judgement)

@@ -143,6 +143,35 @@ def test_fio_disk_statistics_refute_if_their_upper_bound_contradicts() -> None:
     assert spared.verdict == "unproven"
 
 
+@pytest.mark.parametrize(
+    ("gib", "sync", "direct", "disk", "verdict"),
+    [
+        (1, 1, 0, "sda", "unproven"),
+        (10, 1, 0, "sda", "refuted"),
+        (7, 1, 0, "nvme0n1", "unproven"),
+        (20, 1, 0, "nvme0n1", "refuted"),
+        (1, 0, 1, "sda", "refuted"),
+    ],
+)
+def test_disk_statistics_miss_what_a_final_sync_writes(
+    gib: int, sync: int, direct: int, disk: str, verdict: str
+) -> None:
+    """fio updates them every 250 ms: in four of six honest runs with end_fsync=1, they showed no write at all."""
+    command = f"$ fio --name=a --rw=write --bs=1m --size={gib}G --filename=f --end_fsync={sync} --direct={direct}\n"
+    wrote = f"  write: IOPS={gib * 100}, BW={gib * 100}MiB/s ({gib * 104.9:.0f}MB/s)({gib}.0GiB/10240msec)\n"
+    disks = _DISKS.format(ios="0/3", util="1.00").replace("sda", disk)
+    (audited,) = audit_text("post", command + _BLOCK.replace(READ, wrote) + disks, Context())
+    assert audited.verdict == verdict
+    if verdict == "unproven":
+        assert "without what the final sync wrote" in str(audited.known)
+
+
+def test_upper_bounds_show_no_amplification() -> None:
+    reads = _BLOCK.replace("10.0GiB", "0.5GiB")
+    (audited,) = audit_text("post", _COMMAND + reads + _DISKS.format(ios="10240/0", util="1.00"), Context())
+    assert not any(finding.rule == "amplification" for finding in audited.findings)
+
+
 @pytest.mark.parametrize("disks", [1, 2])
 def test_disk_statistics_without_any_io_refute_nothing(disks: int) -> None:
     """The counters of some block devices always stay at 0.
