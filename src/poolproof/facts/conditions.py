@@ -4,7 +4,8 @@ A single read-only shell command collects them. Values that the host does not ha
 control group's limit, which is `none` if the process is not limited. The files are described in the kernel's
 Documentation: admin-guide/cgroup-v2.rst (io.max, cpu.max), admin-guide/cgroup-v1/blkio-controller.rst
 (blkio.throttle.*), scheduler/sched-bwc.rst (cpu.cfs_quota_us), admin-guide/pm/cpufreq.rst, admin-guide/pm/cpuidle.rst,
-ABI/testing/sysfs-bus-pci (link speeds) and hwmon/ (temperatures).
+ABI/stable/sysfs-block (queue settings), filesystems/proc.rst (Cpus_allowed_list), ABI/testing/sysfs-bus-pci (link
+speeds) and hwmon/ (temperatures).
 """
 
 import re
@@ -68,6 +69,7 @@ for state in $cpus/cpu0/cpuidle/state*; do
     { read -r off <"$state/disable"; } 2>/dev/null
     { read -r name <"$state/name"; } 2>/dev/null && echo "idle:$off $name"
 done
+sed -n 's/^Cpus_allowed_list:[[:space:]]*/allowed:0 /p' /proc/self/status
 times=$(printf '\303\227')
 for stat; do
     disk=${stat%/stat} name=${stat%/stat}; name=${name##*/}
@@ -78,6 +80,11 @@ for stat; do
     echo "number:$name $number"
     scheduler=$(sed -n 's/.*\[\(.*\)\].*/\1/p' "$disk/queue/scheduler" 2>/dev/null)
     [ -n "$scheduler" ] && echo "scheduler:$name $scheduler"
+    settings=
+    for setting in read_ahead_kb max_sectors_kb nomerges nr_requests write_cache; do
+        { read -r value <"$whole/queue/$setting"; } 2>/dev/null && settings="$settings, $setting=$value"
+    done
+    [ -n "$settings" ] && echo "queue:$name ${settings#, }"
     real=$(readlink -f "$disk" 2>/dev/null)
     while [ -n "$real" ] && [ "$real" != /sys ]; do
         if [ -r "$real/current_link_speed" ]; then
@@ -208,7 +215,7 @@ _FILES = {
     "no_turbo": "cpu no_turbo",
     "boost": "cpu boost",
 }
-_LINES = {"scheduler": "scheduler", "link": "link"}
+_LINES = {"scheduler": "scheduler", "link": "link", "queue": "queue"}
 
 
 def _facts(rows: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -219,6 +226,8 @@ def _facts(rows: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
             found.setdefault(_FILES[file], []).append(value.strip())
         elif place == "idle" and name == "0":
             found.setdefault("cpu idle states", []).append(rest)
+        elif place == "allowed":
+            found.setdefault("processors allowed", []).append(rest)
         elif place in _LINES:
             found.setdefault(f"{_LINES[place]} of {name}", []).append(rest)
         elif place == "heat" and rest.lstrip("-").isdecimal():

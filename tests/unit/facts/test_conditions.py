@@ -1,6 +1,8 @@
 """The limits of control groups (v1 and v2), processor settings, links and temperatures, as the script prints them."""
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -38,7 +40,9 @@ _REST = """\
 idle:0 POLL
 idle:0 C1
 idle:1 C6
+allowed:0 0-1,4
 number:nvme0n1 259:0
+queue:nvme0n1 read_ahead_kb=128, nr_requests=1023, write_cache=write back
 scheduler:nvme0n1 none
 link:nvme0n1 8.0 GT/s PCIe ×2, at most 16.0 GT/s PCIe ×4
 heat:nvme0n1 71850
@@ -74,6 +78,8 @@ def test_limits_of_version_1() -> None:
                 "cpu governor": "powersave",
                 "cpu no_turbo": "1",
                 "cpu idle states": "POLL, C1",
+                "processors allowed": "0-1,4",
+                "queue of nvme0n1": "read_ahead_kb=128, nr_requests=1023, write_cache=write back",
                 "scheduler of nvme0n1": "none",
                 "link of nvme0n1": "8.0 GT/s PCIe ×2, at most 16.0 GT/s PCIe ×4",
                 "temperature of nvme0n1": "72 °C",
@@ -104,6 +110,22 @@ def test_a_limit_of_a_device_that_the_layout_does_not_use_does_not_slow_it_down(
 
 def test_this_machine_answers() -> None:
     assert set(read_conditions(LocalHost()).texts) >= {"cgroup io.max", "cgroup cpu.max"}
+
+
+def test_the_processors_that_a_cpuset_or_taskset_allows_are_read() -> None:
+    mine = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(mine)})
+        assert read_conditions(LocalHost()).texts["processors allowed"] == str(min(mine))
+    finally:
+        os.sched_setaffinity(0, mine)
+
+
+def test_the_queue_settings_of_a_disk_of_this_machine_are_read() -> None:
+    disk = next(each for each in Path("/sys/class/block").iterdir() if (each / "queue" / "read_ahead_kb").exists())
+    texts = read_conditions(LocalHost(), [f"{disk}/stat"]).texts
+    kilobytes = (disk / "queue" / "read_ahead_kb").read_text().strip()
+    assert texts[f"queue of {disk.name}"].startswith(f"read_ahead_kb={kilobytes}, max_sectors_kb=")
 
 
 def test_the_script_can_be_started_in_a_locale_without_utf_8() -> None:

@@ -3,11 +3,15 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 from poolproof.campaign.expression import format_expression
 from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.campaign.write import format_source
+from poolproof.files.reading import NOT_THE_JSON
 from poolproof.load.generator import all_generators
 from poolproof.results.runs.loading import LoadedRun
+from poolproof.results.runs.trial_files import check_numbers
 from poolproof.units import shown_bytes
 
 ABSENT = "–"
@@ -17,6 +21,8 @@ _ALWAYS_RECORDED = ("kernel", "distribution", "processors", "ram_bytes", "machin
 
 All other facts were added later, or are kernel module settings.
 """
+
+_DISK_SETTINGS = ("queue of ", "scheduler of ")
 
 
 @dataclass(frozen=True)
@@ -31,11 +37,13 @@ class RunDifference:
 def run_differences(a: LoadedRun, b: LoadedRun) -> tuple[RunDifference, ...]:
     """Return the recorded differences that may affect results.
 
-    Campaign names, paths and seeds are ignored. Kernel settings, devices, layouts and most program versions are
+    Campaign names, paths and seeds are ignored. Kernel settings, queue settings of
+    disks, devices, layouts and most program versions are
     compared only if both runs recorded them.
     """
     found = [*_differing(_machine(a), _machine(b))]
     found += _differing(_settings(a), _settings(b), in_both=True)
+    found += _differing(_disk_settings(a), _disk_settings(b), in_both=True)
     found += _differing(_other_versions(a), _other_versions(b), in_both=True)
     found += _differing(_measure(a.campaign.measure), _measure(b.campaign.measure))
     found += _differing(_devices(a.campaign), _devices(b.campaign), in_both=True)
@@ -70,6 +78,30 @@ def _machine(run: LoadedRun) -> _Facts:
 
 def _settings(run: LoadedRun) -> _Facts:
     return {key: value for key, value in run.record.facts.items() if key not in _ALWAYS_RECORDED and value}
+
+
+class _SavedConditions(msgspec.Struct):
+    """The part of evidence.json that this module needs."""
+
+    conditions: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+def _disk_settings(run: LoadedRun) -> _Facts:
+    """Return the queue settings of the disks, as the first trial of each layout recorded them.
+
+    Loop devices that poolproof set up are left out, because the same loop device may be another disk in another run.
+    """
+    first = {cell.layout: cell.trials[0] for cell in reversed(run.cells) if cell.trials}
+    found: dict[str, str] = {}
+    for trial in first.values():
+        try:
+            text = run.trial_file(trial, "evidence.json")
+            check_numbers(text)
+            found |= msgspec.json.decode(text, type=_SavedConditions).conditions
+        except (OSError, *NOT_THE_JSON):
+            continue
+    ours = ("queue of loop", "scheduler of loop") if run.campaign.devices else ()
+    return {key: value for key, value in found.items() if key.startswith(_DISK_SETTINGS) and not key.startswith(ours)}
 
 
 def _other_versions(run: LoadedRun) -> _Facts:

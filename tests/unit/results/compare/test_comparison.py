@@ -1,5 +1,6 @@
 """Comparing two runs cell by cell: what is compared, what is left out, how the runs differ, and the gate's outcome."""
 
+import json
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -12,7 +13,9 @@ from poolproof.errors import RunError, UsageError
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.results.compare.cell_comparison import Comparison, Side, compare
 from poolproof.results.compare.ranking import split_names
-from poolproof.results.runs.loading import load_run
+from poolproof.results.compare.run_differences import run_differences
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.loading import LoadedRun, load_run
 from tests.golden import Message
 
 from .making import CAMPAIGN, RECORD, Values, changed, made, make_run
@@ -136,6 +139,31 @@ def test_runs_whose_common_cells_do_not_count_are_an_error_with_the_reasons(tmp_
     b = make_run(tmp_path / "b", {("one", "reads"): [1.0, 2.0]}, bad={("one", "reads"): "failed"})
     with pytest.raises(RunError, match=r"reads on one: .*\(rule-failed\) in B"):
         compared(make_run(tmp_path / "a", BEFORE), b)
+
+
+def _disk_run(path: Path, settings: str, disk: str = "sda", campaign: str = CAMPAIGN) -> LoadedRun:
+    run = load_run(make_run(path, BEFORE, record=changed(campaign)))
+    folder = RunDirectory(run.path).trial_path(run.cell("one", "reads").trials[0].key)
+    folder.mkdir(parents=True)
+    (folder / "evidence.json").write_text(json.dumps({"conditions": {f"queue of {disk}": settings, "heat": "40 °C"}}))
+    return load_run(run.path)
+
+
+def test_unlike_queue_settings_of_a_disk_are_a_difference(tmp_path: Path) -> None:
+    """Readahead changes the rate of sequential reads through the page cache several times."""
+    a, b = _disk_run(tmp_path / "a", "read_ahead_kb=128"), _disk_run(tmp_path / "b", "read_ahead_kb=16")
+    found = [(each.what, each.a, each.b) for each in run_differences(a, b)]
+    assert found == [("queue of sda", "read_ahead_kb=128", "read_ahead_kb=16")]
+    assert not run_differences(a, a)
+
+
+def test_loop_devices_of_poolproof_may_be_other_disks_in_the_other_run(tmp_path: Path) -> None:
+    a, b = (_disk_run(tmp_path / name, f"read_ahead_kb={name}", "loop0") for name in "12")
+    assert not run_differences(a, b)
+    layouts = "{one: dir /srv/a, pair: dir /srv/b, union: dir /srv/c}"
+    theirs = f"name: t\nlayouts: {layouts}\nworkloads:{CAMPAIGN.partition('workloads:')[2]}"
+    a, b = (_disk_run(tmp_path / f"theirs-{name}", f"read_ahead_kb={name}", "loop0", theirs) for name in "12")
+    assert [each.what for each in run_differences(a, b)] == ["queue of loop0"]
 
 
 def test_differences_between_runs_have_both_values(tmp_path: Path) -> None:
