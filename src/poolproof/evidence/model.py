@@ -182,13 +182,12 @@ class Target:
 
     `disks`: the number of leaf devices. `emulated`: the names of the emulated ones.
     `rotational`: True if all of them are rotational. `rotational_devices`: the names of those known to be.
-    `zoned`: True if any of them is an SMR disk.
+    `zoned`: True if any of them is an SMR disk. `discarded`: True if they were trimmed and not filled since.
     `ceiling_*`: the maximum rate of all their links and media together, without RAM.
     `write_through`: True if none of them has a volatile write cache. The kernel then sends no flushes.
     `without_write_cache`: the names of those without a volatile write cache.
-    `discarded`: True if they were trimmed and have not been filled since.
-    `physical_block_bytes`: the sector size of their medium.
-    `alignment_bytes`: the smallest write that the layout sends to them (1 << ashift).
+    `physical_block_bytes`: their sector size. `alignment_bytes`: the smallest write sent to them (1 << ashift).
+    `compressed_below`: the paths of loop devices whose files are on a file system with compression.
     `not_counted`: the names of those whose counters are switched off (queue/iostats is 0).
     """
 
@@ -226,6 +225,7 @@ class Target:
     copy_devices: tuple[str, ...] = ()
     tree_block_bytes: int | None = None
     rotational_devices: tuple[str, ...] = ()
+    compressed_below: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,9 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         compression=compression,
         record_bytes=compressed_unit_bytes(mount.file_system) if compression else None,
         loop_without_direct=tuple(leaf.path for leaf in leaves if leaf in cached),
+        compressed_below=tuple(
+            leaf.path for leaf in leaves if any(compression_of(mount) for mount, _ in _files_below(host, leaf))
+        ),
         kernel=_version(machine.kernel),
         rotational=_of_all(host, leaves, "queue/rotational", "1"),
         rotational_devices=tuple(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from poolproof.evidence.model import Account
+from poolproof.load.model import LoadPart
 from poolproof.rules.flow import Flow, account
 from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, suspects
 from poolproof.rules.stored_share import stored_share
@@ -64,6 +65,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
+    yield from _compressed_below(case)
     loops = ", ".join(case.target.loop_without_direct) if case.target else ""
     if loops:
         yield from _hidden(case, f"the I/O of {loops} goes through the page cache of the backing file")
@@ -75,6 +77,28 @@ def _in_result(case: Case) -> Findings:
                 f"{above} {flow.moved}; {below} {flow.counted} ({flow.share}): the rest is in {why}",
                 weight=95,
             )
+
+
+def _compressed_below(case: Case) -> Findings:
+    """Yield a finding if the backing file may be compressed, which makes direct I/O on the loop device impossible.
+
+    The file system then reads a whole compressed extent into the page cache for each miss, so bytes prove nothing.
+    """
+    loops = ", ".join(case.target.compressed_below) if case.target else ""
+    jobs = [job for job in case.jobs if _can_be_compressed(job)]
+    if loops and jobs and case.evidence is not None and (case.cold or case.load.writes):
+        yield suspects(
+            f"the backing file of {loops} is on a file system with compression, and {case.who(jobs)} uses data that it "
+            "can compress: compressed data is read and written through the page cache, whatever direct I/O the loop "
+            "device does",
+            weight=80,
+            fix="put the backing file in a directory without compression (chattr +C DIRECTORY before the file is "
+            "made), or use incompressible data (refill_buffers=1 without buffer_compress_percentage and patterns)",
+        )
+
+
+def _can_be_compressed(job: LoadPart) -> bool:
+    return not job.refills_buffers or bool(job.compress_percentage) or job.repeats_pattern or job.zero_buffers
 
 
 def _hidden(case: Case, cached: str) -> Findings:
@@ -119,7 +143,8 @@ RULE = Rule(
         "the bytes that the loop device wrote. If the job also writes to a loop device with direct I/O, only the bytes "
         "that fio read are compared, because the rest of a changed stripe may be a hole in the backing file. On a loop "
         "device without direct I/O, the result is also suspect if that disk moved more than 115% of these bytes, or if "
-        "its I/O was not counted. The latter includes files in RAM."
+        "its I/O was not counted. The latter includes files in RAM. If the backing file is on a file system with "
+        "compression, results with compressible data are suspect."
     ),
     error=(
         "Too high. Measured: 1236 MB/s without any reads on the disk, but only 377 MB/s with direct I/O on the loop "

@@ -176,6 +176,20 @@ def test_a_loop_device_below_another_one_may_use_the_page_cache(below: str, cach
 
 
 @pytest.mark.parametrize(
+    ("options", "compressed"), [("rw,compress=zstd:3", ("/dev/loop0",)), ("rw", ()), ("rw,compress=no", ())]
+)
+def test_a_loop_device_may_have_a_file_on_a_file_system_with_compression(
+    options: str, compressed: tuple[str, ...]
+) -> None:
+    facts = {
+        "/proc/self/mountinfo": f"{_MOUNTS}42 1 0:41 / /mnt rw - btrfs /dev/sdb {options}\n",
+        "/sys/class/block/loop0/loop/dio": "1\n",
+        "/sys/class/block/loop0/loop/backing_file": "/mnt/disk.img\n",
+    }
+    assert target(leaf("loop0"), files=facts).compressed_below == compressed
+
+
+@pytest.mark.parametrize(
     ("files", "volatile", "cached"),
     [
         ({"loop0": "/dev/shm/disk.img"}, True, ("/dev/loop0",)),

@@ -85,3 +85,24 @@ def test_a_loop_device_below_is_no_disk_that_could_show_cache_hits(disk: str, ef
     case = Case(jobs("rw=randread bs=4k size=64m direct=1"), said(read=direction(moved)), found, target)
     causes = [each for each in judge(case, "iops").findings if each.rule == "loop-cache" and each.effect != "notes"]
     assert [each.effect for each in causes] == effects
+
+
+@pytest.mark.parametrize(
+    ("options", "effects"),
+    [
+        ("refill_buffers=1", []),
+        ("refill_buffers=0", ["suspects"]),
+        ("refill_buffers=1 buffer_compress_percentage=50", ["suspects"]),
+        ("refill_buffers=1 buffer_pattern=0xabcd", ["suspects"]),
+        ("zero_buffers=1", ["suspects"]),
+    ],
+)
+def test_a_compressed_backing_file_is_cached_whatever_direct_io_the_loop_device_does(
+    options: str, effects: list[str]
+) -> None:
+    """On btrfs with zstd below the loop device, 7,321 reads/s with a median of 5.3 µs were `sound`."""
+    job = f"rw=randread bs=4k size=64m direct=1 {options}"
+    for paths, expected in (((), []), (("/dev/loop0",), effects)):
+        case = _case(job, 42, replace(_BTRFS, compressed_below=paths))
+        found = [each.effect for each in judge(case, "iops").findings if each.rule == "loop-cache"]
+        assert found == expected

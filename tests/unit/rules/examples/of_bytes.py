@@ -403,6 +403,13 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
     ),
     "unwritten-read": (
+        Example(
+            with_files(
+                replace(read_of(_RANDOM_READ, GIB, 0.91 * GIB), target=BTRFS), replace(_FILLED, hole_bytes=128 * MIB)
+            ),
+            "suspects",
+            with_files(replace(read_of(_RANDOM_READ, GIB, 0.91 * GIB), target=BTRFS), replace(_FILLED, hole_bytes=MIB)),
+        ),
         # holes of 12.5% are within the tolerance of the bytes
         Example(
             with_files(read_of(_RANDOM_READ, GIB, 0.876 * GIB), replace(_FILLED, hole_bytes=128 * MIB)),
