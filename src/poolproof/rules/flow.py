@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
-from poolproof.rules.fio_job import is_on_devices
+from poolproof.rules.fio_job import fio_job, is_on_devices
 from poolproof.rules.left_in_ram import why_little_is_left
 from poolproof.rules.model import Case, Effect
 from poolproof.rules.path import may_leave_dirty, writes_go_past_ram
@@ -287,14 +287,32 @@ def flushed_by_close(case: Case) -> list[LoadPart]:
         and may_leave_dirty(job, case.target)
         and writes_go_past_ram(case, job) is not True
         and not (job.commits_each_write or _leaves_few_unsynced(case, job) or why_little_is_left(case))
+        and not _waits_for_ranges(case, job)
     ]
+
+
+def _waits_for_ranges(case: Case, job: LoadPart) -> bool:
+    """True if sync_file_range wrote at least 95% of the job's data and waited until the device had it.
+
+    This is not a sync, because the device's cache is not flushed, but the time that it takes is part of the rates. It
+    writes nothing without `write`: `wait_after` alone only waits for writes that the kernel has already started
+    (ksys_sync_file_range() in fs/sync.c, Linux 6.12).
+    """
+    flags, _, number = (fio_job(job).text("sync_file_range") or "").replace(" ", "").rpartition(":")
+    words, every = set(flags.split(",")), int(number) if number.isdecimal() else 0
+    if not every or "write" not in words or not words & {"wait_before", "wait_after"}:
+        return False
+    return every * job.clones <= _LAST_UNSYNCED * _ios_written(case, job)
+
+
+def _ios_written(case: Case, job: LoadPart) -> int:
+    written = [part for part in parts(case.outcome) if part.kind == "write" and part.job.name == job.name]
+    return sum(part.figures.ios or 0 for part in written)
 
 
 def _leaves_few_unsynced(case: Case, job: LoadPart) -> bool:
     """True if at most 5% of the job's writes came after the last sync of their clone."""
-    written = [part for part in parts(case.outcome) if part.kind == "write" and part.job.name == job.name]
-    ios = sum(part.figures.ios or 0 for part in written)
-    return bool(job.sync_every) and (job.sync_every or 0) * job.clones <= _LAST_UNSYNCED * ios
+    return bool(job.sync_every) and (job.sync_every or 0) * job.clones <= _LAST_UNSYNCED * _ios_written(case, job)
 
 
 def _durable_at_end(case: Case, found: Account) -> float:

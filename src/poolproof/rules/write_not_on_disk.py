@@ -1,6 +1,6 @@
 """Writes that were still in RAM when fio ended."""
 
-from poolproof.rules.flow import ends_durable, late_writes, writes_at_end
+from poolproof.rules.flow import ends_durable, late_writes, lost_writes, writes_at_end
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, linux_source, suspects
 from poolproof.rules.proof import OF_WRITES
 from poolproof.rules.tolerances import REFUTED, WRITTEN, WRITTEN_IN_TIME, percent
@@ -23,9 +23,16 @@ def _in_result(case: Case) -> Findings:
             metrics=OF_WRITES,
         )
     else:
+        lost = None if flow.of_all_work else lost_writes(case)
+        why = "the rest was not on a disk yet"
+        if lost is not None:
+            why = (
+                f"by the end of the final flush, they had written {lost.counted}, so only a part of the rest was late; "
+                "the other part was overwritten in RAM, compressed or deduplicated"
+            )
         yield finding(
             flow.effect,
-            f"{written}: the rest was not on a disk yet",
+            f"{written}: {why}",
             fix=_AFTER_SYNC if ends_durable(case) else "",
             metrics=OF_WRITES,
         )

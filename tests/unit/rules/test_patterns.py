@@ -39,6 +39,14 @@ def test_the_cause_and_the_fix_of_compressed_writes_name_the_pattern(options: st
     assert vanished.fix.startswith("use refill_buffers=1" if says_refill else "remove buffer_pattern")
 
 
+def test_late_writes_do_not_explain_bytes_that_were_never_written() -> None:
+    """btrfs wrote 2.2 MiB in time and 0.7 MiB later. Compression saved the other 61 MiB."""
+    found = _found(_shrunk("bs=1m refill_buffers=1 buffer_pattern=0xabcdef01"), "write-not-on-disk")
+    assert "they had written 2.9 MiB, so only a part of the rest was late" in found.message
+    whole = replace(_shrunk("bs=1m"), evidence=counted(write=(64 * MIB, 20 * MIB, 64 * MIB)), target=EXT4)
+    assert _found(whole, "write-not-on-disk").message.endswith("the rest was not on a disk yet")
+
+
 @pytest.mark.parametrize(
     ("options", "fix"),
     [
