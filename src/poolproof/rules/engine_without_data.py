@@ -1,6 +1,7 @@
 """fio's engines that move no data."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from poolproof.load.model import LoadPart
 from poolproof.metrics import BYTES_PER_S, MetricId, metric_of
@@ -33,6 +34,36 @@ def _without_data(case: Case) -> list[LoadPart]:
     return [job for job in case.jobs if is_fio_job(job) and fio_job(job).engine in _ENGINES]
 
 
+def with_data_only(case: Case) -> tuple[Case, tuple[MetricId, ...]] | None:
+    """Return the case without the jobs that move no data, and the metrics that only the other jobs determine.
+
+    fio's results are added up by direction, so this is possible only if the other jobs have a direction of their own:
+    for example, if they only write and the jobs without data only read. Otherwise, return None.
+    """
+    empty, outcome = _without_data(case), case.outcome
+    if not empty or outcome is None or case.quoted is not None:
+        return None
+    names = {job.name for job in empty}
+    real = [job for job in case.jobs if job.name not in names]
+    if not real or {part.name for part in outcome.parts} != {job.name for job in case.jobs}:
+        return None
+    used = {part.kind for part in parts(outcome) if part.job.name in names}
+    own = tuple(kind for kind in ("read", "write") if kind not in used)
+    found = case.evidence.account if case.evidence else None
+    if not own or case.evidence is None or found is None:
+        return None
+    moved = {kind: getattr(found, f"fio_{kind}_bytes") if kind in own else 0 for kind in ("read", "write")}
+    account = replace(found, fio_read_bytes=moved["read"], fio_write_bytes=moved["write"])
+    rest = replace(
+        case,
+        load=replace(case.load, parts=tuple(real)),
+        outcome=replace(outcome, parts=tuple(part for part in outcome.parts if part.name not in names)),
+        evidence=replace(case.evidence, account=account),
+    )
+    metrics = tuple(metric for metric in measured_metrics(rest) if metric_of(metric).of in own)
+    return (rest, metrics) if metrics else None
+
+
 def _touches_no_storage(jobs: list[LoadPart]) -> bool:
     return all(fio_job(job).engine in _NO_STORAGE for job in jobs)
 
@@ -41,16 +72,19 @@ def _in_result(case: Case) -> Findings:
     jobs = _without_data(case)
     if not moves_no_data(case):
         return
+    others_only = with_data_only(case)
+    separate = others_only[1] if others_only else ()
     engine = fio_job(jobs[0]).engine
     what = f"{case.who(jobs)} uses ioengine={engine}, which {_ENGINES[engine]} and moves no data"
     if _touches_no_storage(jobs):
         yield refutes(
-            f"{what}: the result is the speed of fio itself",
+            f"{what}: the result is the speed of fio itself{_not_told_apart(case, jobs, is_part=bool(separate))}",
             weight=96,
-            fix="use an engine that does I/O, such as psync",
+            metrics=tuple(metric for metric in measured_metrics(case) if metric not in separate),
+            fix="use an engine that does I/O, such as psync, or measure the jobs one by one",
         )
         return
-    bandwidths, others = _metrics(case)
+    bandwidths, others = (tuple(each for each in found if each not in separate) for found in _metrics(case))
     yield refutes(f"{what}: fio counts one block of bs bytes for each operation", weight=96, metrics=bandwidths)
     ios, requests = _operations(case, jobs), sum(leaf.read_ios + leaf.write_ios for leaf in case.leaves)
     if case.evidence is None or not case.evidence.account:
@@ -64,6 +98,17 @@ def _in_result(case: Case) -> Findings:
         + ("The file system did them in RAM" if in_ram else "The file system may have done them in RAM"),
         weight=95,
         metrics=others,
+    )
+
+
+def _not_told_apart(case: Case, jobs: list[LoadPart], *, is_part: bool) -> str:
+    """Return a clause on the other jobs of the load, whose I/Os are added to those of the jobs without data."""
+    if len(jobs) == len(case.jobs):
+        return ""
+    if is_part:
+        return ", and results of both directions include it"
+    return (
+        ", and the I/Os of the other jobs cannot be told apart from it, because fio's results are added up by direction"
     )
 
 
@@ -86,7 +131,8 @@ RULE = Rule(
     "page_fault). fio still reports bytes, bandwidths, reads and writes.",
     shows="In a result: a job used such an engine. Bandwidths are refuted. The IOPS and latencies of operations on "
     f"files are refuted if the disks counted fewer requests than {percent(REFUTED)} of the operations; otherwise, they "
-    "are suspect. No other rule compares the result with the counters.",
+    "are suspect. No other rule compares the result with the counters. If the load also has other jobs, their results "
+    "are judged as usual if these jobs alone read, or alone write.",
     error="The bandwidth is the number of operations times bs. Measured: 500 files were created in 3 ms, and fio "
     "reported 1.95 MiB of writes; the disks wrote nothing until the final flush.",
     fix="use an engine that moves data, such as psync, and compare operations on files only as operations",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from poolproof.metrics import MetricId
 from poolproof.rules.coverage import proves
 from poolproof.rules.disk_requests import statistics_prove
-from poolproof.rules.engine_without_data import moves_no_data
+from poolproof.rules.engine_without_data import moves_no_data, with_data_only
 from poolproof.rules.flow import account
 from poolproof.rules.model import VERDICTS, Case, Finding, Rule
 from poolproof.rules.proof import default_metric, measured_metrics, proves_metric
@@ -32,13 +32,23 @@ def judge(case: Case, metric: MetricId | None = None) -> Judgement:
 
     `metric`: if None, the metric usually quoted for this kind of load.
     """
+    findings, verdicts = _judged(case, metric or default_metric(case))
+    if (others := with_data_only(case)) is not None:
+        rest, own = others
+        found, judged = _judged(rest, own[0])
+        kept = (replace(each, metrics=tuple(name for name in own if each.is_about(name))) for each in found)
+        findings = _sorted((*findings, *(each for each in kept if each.metrics)))
+        verdicts |= {each: judged[each] for each in own}
+    verdict = verdicts[metric or default_metric(case)]
+    differ = {other: found for other, found in verdicts.items() if found != verdict}
+    return Judgement(verdict, tuple(_needed(findings, verdicts)), differ)
+
+
+def _judged(case: Case, metric: MetricId) -> tuple[tuple[Finding, ...], dict[MetricId, Verdict]]:
+    """Return all findings, strongest first, and the verdict on each measured metric and on the chosen one."""
     proven = proves(case) or (account(case) is None and statistics_prove(case))
     findings = _sorted(finding for rule in _rules_for(case) for finding in _findings(rule, case, proven))
-    metric = metric or default_metric(case)
-    verdicts = {each: _verdict(case, each, findings) for each in (*measured_metrics(case), metric)}
-    verdict = verdicts[metric]
-    others = {other: found for other, found in verdicts.items() if found != verdict}
-    return Judgement(verdict, tuple(_needed(findings, verdicts)), others)
+    return findings, {each: _verdict(case, each, findings) for each in (*measured_metrics(case), metric)}
 
 
 def _rules_for(case: Case) -> tuple[Rule, ...]:

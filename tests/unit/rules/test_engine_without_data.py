@@ -3,6 +3,7 @@
 import pytest
 
 from poolproof.evidence.model import Evidence
+from poolproof.load.outcome import Outcome, PartOutcome
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
 from tests.unit.rules.making import EXT4, KIB, MIB, account, direction, jobs, leaf, said
@@ -47,3 +48,34 @@ def test_reads_of_engines_that_move_data_are_compared_with_the_counters(engine: 
     rules = {finding.rule for finding in judge(_operations(engine, "read", requests=0), "iops").findings}
     assert "read-from-cache" in rules
     assert "engine-without-data" not in rules
+
+
+def _next_to_null(null: str, on_disk_mib: int) -> Case:
+    """Return a trial in which a job with the null engine ran next to direct random writes of 16 MiB."""
+    load = jobs(f"ioengine=null {null} bs=4k size=64m", "rw=randwrite bs=4k size=16m direct=1 ioengine=psync")
+    names = [job.name for job in load.parts]
+    fast, slow = direction(1024 * MIB, 2.0, 4096), direction(16 * MIB, 2.0, 4096, p50_ns=90_000.0)
+    reads = "rw=read" in null
+    first = PartOutcome(names[0], read=fast) if reads else PartOutcome(names[0], write=fast)
+    wrote = on_disk_mib * MIB
+    disk = leaf(write_ios=wrote // 4096, write_bytes=wrote, drained_write_bytes=wrote, write_merges=0)
+    moved = {"read": (1024 * MIB, 0), "write": (16 * MIB, wrote, wrote)}
+    if not reads:
+        moved = {"write": (1040 * MIB, wrote, wrote)}
+    outcome = Outcome("fio-3.33", (first, PartOutcome(names[1], write=slow)))
+    return Case(load, outcome, Evidence(account(**moved), (disk,)), EXT4)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("on_disk_mib", "verdict"), [(16, "sound"), (2, "refuted")])
+def test_jobs_with_a_direction_of_their_own_are_judged_without_the_null_job(on_disk_mib: int, verdict: str) -> None:
+    case = _next_to_null("rw=read", on_disk_mib)
+    assert [judge(case, metric).verdict for metric in ("write_iops", "write_bandwidth")] == [verdict] * 2
+    assert [judge(case, metric).verdict for metric in ("read_iops", "iops", "bandwidth")] == ["refuted"] * 3
+    assert judge(case, "iops").verdicts.get("write_iops", "refuted") == verdict
+
+
+def test_jobs_in_the_same_direction_as_the_null_job_cannot_be_told_apart() -> None:
+    judgement = judge(_next_to_null("rw=write", 16), "write_iops")
+    assert judgement.verdict == "refuted"
+    (finding,) = judgement.findings
+    assert "the I/Os of the other jobs cannot be told apart from it" in finding.message
