@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from poolproof.devices.emulated.model import MODELS
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.model import Target
 from poolproof.facts.block import Mount, mount_of, mounted_device, parse_mountinfo, whole_disk
@@ -147,8 +148,16 @@ def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
 
 
 def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:
-    """Return the link bandwidth of all leaf devices together in bytes per second. None if one is unknown."""
-    rates = [link_bytes_per_s(host_named(host, leaf.host), leaf.kernel_name) for leaf in leaves]
+    """Return the link bandwidth of all leaf devices together in bytes per second. None if one is unknown.
+
+    An emulated disk counts with the link of its kind.
+    """
+    rates = [
+        MODELS[leaf.model].ceiling_bytes_per_s
+        if leaf.model in MODELS
+        else link_bytes_per_s(host_named(host, leaf.host), leaf.kernel_name)
+        for leaf in leaves
+    ]
     known = [rate for rate in rates if rate is not None]
     return sum(known) if known and len(known) == len(rates) else None
 

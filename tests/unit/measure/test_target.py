@@ -43,6 +43,17 @@ def test_the_bandwidths_of_all_links_add_up() -> None:
     assert (found.ceiling_read_bytes_per_s, found.ceiling_write_bytes_per_s) == (1200e6, 1200e6)
 
 
+def test_an_emulated_disk_has_the_link_of_its_kind() -> None:
+    """1,078 MiB/s from an emulated hard disk were `sound`."""
+    found = target(leaf("loop0", model="hdd-7200"), leaf("loop1", model="nvme"))
+    assert (found.ceiling_read_bytes_per_s, found.ceiling_write_bytes_per_s) == (4540e6, 4540e6)
+    one = target(leaf("loop0", model="hdd-7200"))
+    job = load_of(read_job_file("[w]\nrw=write\nbs=1m\nsize=1g\ndirect=1\ndirectory=/srv\n").jobs)
+    for rate, refuted in ((1078 << 20, True), (200_000_000, False)):
+        case = Case(job, said(write=direction(rate, 1.0, 1 << 20), name="w"), target=one)
+        assert ("physical-ceiling" in {each.rule for each in judge(case).findings}) is refuted
+
+
 def test_one_unknown_link_makes_the_ceiling_unknown() -> None:
     assert target(leaf("sda"), leaf("loop0")).ceiling_read_bytes_per_s is None
     assert target().ceiling_read_bytes_per_s is None

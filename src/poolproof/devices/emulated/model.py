@@ -40,6 +40,11 @@ class ModelKind:
     parameters: Parameters
 
     @property
+    def ceiling_bytes_per_s(self) -> float:
+        """The highest rate of any real disk of this kind: SATA 3 for hard disks and SATA SSDs, PCIe 3.0 x4 for NVMe."""
+        return 3.94e9 if self.name == "nvme" else 600e6
+
+    @property
     def rotational(self) -> bool:
         return isinstance(self.parameters, HddParameters)
 
