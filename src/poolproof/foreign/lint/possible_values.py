@@ -6,7 +6,7 @@ value is enough.
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -44,6 +44,18 @@ _FOUND = (
     r"|df\b[^\n]{{0,40}}--output=source\b)"
 )
 
+_LISTS_DEVICES = (
+    r"(?:(?<![\w/>])/dev/(?!null\b)\w|\blsblk\b[^\n|]{{0,40}}\s-\w{{0,8}}p|\bnvme\s+list\b|\bblkid\b)[^\n]{{0,200}}"
+)
+_PIPED = _LISTS_DEVICES + r"\|\s*while\s+(?:IFS=\S{{0,8}}\s+)?read\s+(?:-\w+\s+){{0,3}}(?:\w+\s+){{0,3}}{name}\b"
+"""Matches a loop over the devices that a command prints: `lsblk -dpno NAME | while read disk; do …`."""
+
+_IN_BRACES = re.compile(
+    _LISTS_DEVICES.format() + r"\|\s*(?:sudo\s+)?(?:xargs|parallel)\b[^\n]{0,200}\bfio\b"
+    r"|\bparallel\b[^\n]{0,400}\bfio\b[^\n]{0,400}:::\s+/dev/(?!null\b)\w"
+)
+"""Matches a call of fio for each of the devices that a command prints or names: `ls /dev/sd* | xargs -I{} fio …`."""
+
 
 @dataclass(frozen=True)
 class PossibleValues:
@@ -77,10 +89,7 @@ class PossibleValues:
 
     def links(self, path: str) -> tuple[str, ...]:
         """Return the devices to which the script links the path (`ln -s /dev/sda disk`)."""
-        linked = (
-            (self.of(link.strip("\"'")), self.of(target.strip("\"'"))) for target, link in _LINKED.findall(self.text)
-        )
-        return tuple(each for links, targets in linked if path in links for each in targets if each.startswith("/dev/"))
+        return tuple(each for each in _linked(self).get(path, ()) if each.startswith("/dev/"))
 
     def is_device(self, path: str) -> bool:
         """True if the path is a variable that contains a block device.
@@ -88,9 +97,11 @@ class PossibleValues:
         This is assumed if the script treats it as one (`[ -b "$DISK" ] || exit`, `wipefs $DISK`) or assigns one
         (`DISK=$(findmnt -no SOURCE /)`).
         """
+        if path == "{}":
+            return _IN_BRACES.search(self.text) is not None
         found = _VARIABLE.fullmatch(path)
         names = [found["name"], *self._given(found["name"])] if found else []
-        forms = (form.format(name=name.strip("${}")) for name in names for form in (_TREATED, _FOUND))
+        forms = (form.format(name=name.strip("${}")) for name in names for form in (_TREATED, _FOUND, _PIPED))
         return any(re.search(form, self.text) for form in forms)
 
     def _expanded(self, value: str, *, only_loops: bool) -> tuple[str, ...]:
@@ -142,6 +153,16 @@ def _with(arguments: tuple[str, ...], word: str) -> str:
         return arguments[number - 1] if number <= len(arguments) else found[0]
 
     return _ARGUMENT.sub(argument, word)
+
+
+@lru_cache(maxsize=4)
+def _linked(values: PossibleValues) -> Mapping[str, Sequence[str]]:
+    """Return the targets of the symbolic links that the script makes, keyed by the name of the link."""
+    targets: dict[str, list[str]] = {}
+    for target, link in _LINKED.findall(values.text):
+        for name in values.of(link.strip("\"'")):
+            targets.setdefault(name, []).extend(values.of(target.strip("\"'")))
+    return targets
 
 
 @lru_cache(maxsize=256)

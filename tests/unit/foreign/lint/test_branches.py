@@ -139,3 +139,12 @@ def test_a_file_in_an_unknown_folder() -> None:
     assert "read-after-write" in rules(f"F=$1/a.bin\n{write}{read}", name="bench.sh")
     assert "read-after-write" not in rules(f"F=$1/a.bin\nf() {{\n{write}{read}}}\nf /dev\n", name="bench.sh")
     assert "read-after-write" not in rules(f"F=$DIR/a.bin\n{write}F=$DIR/b.bin\n{read}", name="bench.sh")
+
+
+def test_a_branch_may_append_to_the_options() -> None:
+    text = (
+        '#!/bin/bash\nARGS="--ioengine=psync --iodepth=8"\n'
+        'if [ "$MODE" = w ]; then\n  ARGS+=" --rw=write --end_fsync=1"\n'
+        'else\n  ARGS+=" --rw=read"\nfi\nfio --name=a --size=9g --bs=1m $ARGS\n'
+    )
+    assert rules(text, name="bench.sh") == {"iodepth-with-sync-engine"}

@@ -3,6 +3,7 @@
 If the machine can't be examined, they are warnings.
 """
 
+import time
 from pathlib import Path
 
 import pytest
@@ -134,7 +135,7 @@ def test_every_spelling_of_a_write_to_a_disk_in_use_is_an_error(text: str) -> No
         "cat > README.md <<EOF\n  fio --name=a --rw=write --filename=/dev/vda\nEOF\n",
         "D=/dev/vda\nD=/srv/x\nfio --name=a --rw=write --filename=$D",
         "fio --name=a --rw=write --filename={{ device }}",
-        "ls /dev/vda | xargs -I{} fio --name=a --rw=write --filename={}",
+        "ls /srv/* | xargs -I{} fio --name=a --rw=write --filename={}",
         "run() { fio --name=a --rw=$2 --filename=$1; }\nrun /srv/x write\nrun /dev/vda read",
         "w() { fio --name=a --rw=write --filename=$1; }\nr() { fio --name=a --filename=$1; }\nw /srv/x\nr /dev/vda",
         "D=(/dev/vdb)\nD+=(/dev/vda)\nfio --name=a --rw=write --filename=${D[0]}",
@@ -180,9 +181,32 @@ def test_a_device_that_may_lose_its_data_is_a_warning(text: str, device: str) ->
     assert found.severity == "warning" and device in found.message
 
 
+@pytest.mark.parametrize(
+    ("text", "is_device"),
+    [
+        ("lsblk -dpno NAME | while read -r d; do {}$d; done", True),
+        ("ls /dev/sd? | while read d; do {}$d; done", True),
+        ("ls /dev/sd? | xargs -I{{}} {}{{}}", True), ("parallel {}{{}} ::: /dev/sda /dev/sdb", True),
+        ("ls /mnt/* | while read d; do {}$d; done", False), ("ls /mnt 2>/dev/null | xargs -I{{}} {}{{}}", False),
+        ("ls /dev/sd? | while read other; do {}$d; done", False), ("parallel {}{{}} ::: /mnt/a /mnt/b", False),
+    ],
+)  # fmt: skip
+def test_devices_that_come_through_a_pipe(text: str, is_device: bool) -> None:
+    script = text.format("fio --name=a --rw=write --size=1g --filename=") + "\n"
+    assert bool(_found(script, machine=False)) is is_device
+
+
 def test_an_unknown_device_is_named_as_in_the_job() -> None:
     text = "while getopts d: o; do disk=$OPTARG; done\nfio --name=a --rw=write --size=1g --filename=/dev/$disk\n"
     assert [each.message for each in _found(text, machine=False) if "device /dev/$disk and" in each.message]
+
+
+def test_a_long_list_of_devices_takes_little_time() -> None:
+    """Each device was compared with all links of the script, which took minutes for 20,000 devices."""
+    names = ":".join(f"/dev/sd{number}" for number in range(4000))
+    began = time.process_time()
+    assert _found(f"fio --name=a --rw=write --filename={names}\n{'x' * 99} \n" + "ln -s a b\n" * 2000, machine=False)
+    assert time.process_time() - began < 10
 
 
 def test_the_options_of_a_replayed_trace_say_nothing_about_its_io() -> None:

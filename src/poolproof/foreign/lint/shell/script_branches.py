@@ -146,7 +146,7 @@ def only_branch(text: str, found: Conditional, kept: int) -> str:
         text = _without(text, branch)
     text = _unwrapped(text, found, chosen)
     for name in set(_names_set(text, chosen)):
-        if re.search(rf"\$\{{?{name}\b", text[chosen.start : chosen.end]):
+        if re.search(rf"\$\{{?{name}\b|(?<!\w){name}\+=", text[chosen.start : chosen.end]):
             continue
         earlier = list(re.finditer(_WHOLE.format(name=name), text[: found.start]))
         if earlier and not re.search(rf"\$\{{?{name}\b", text[earlier[0].end() : found.start]):
