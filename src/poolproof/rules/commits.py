@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from poolproof.load.outcome import PartOutcome
 from poolproof.rules.flow import uncounted
 from poolproof.rules.model import Case
+from poolproof.rules.path import writes_are_synchronous
 from poolproof.rules.reported import each_sync_has_data
 
 
@@ -60,7 +61,7 @@ def _syncs(case: Case, reported: PartOutcome) -> int:
         return 0  # fio also reports times for sync_file_range, which makes nothing durable
     if job is None or each_sync_has_data(case, job):
         return syncs
-    if job.writes_are_synchronous:
+    if writes_are_synchronous(case, job):
         return 0
     writes = (reported.write.ios or 0) if reported.write else 0
     return min(syncs, writes // (job.sync_every or 1) // max(job.queue_each, 1))

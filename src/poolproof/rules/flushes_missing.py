@@ -2,7 +2,7 @@
 
 from poolproof.rules.commits import commits
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, suspects
-from poolproof.rules.path import is_fuse
+from poolproof.rules.path import is_fuse, writes_are_synchronous
 from poolproof.rules.proof import OF_COMMITS, OF_WRITES, SYNCS, syncs_other_files
 from poolproof.rules.reported import parts
 from poolproof.rules.tolerances import FLUSHED
@@ -72,7 +72,7 @@ def _of_synchronous_writes(case: Case) -> Findings:
     Direct writes may be durable even so, because the kernel can send them with FUA if the disk supports it.
     """
     off = sorted(_OFF & set(case.target.mount_options)) if case.target and case.target.write_through is False else []
-    jobs = [job for job in case.jobs if job.writes and job.writes_are_synchronous]
+    jobs = [job for job in case.jobs if job.writes and writes_are_synchronous(case, job)]
     writes = sum(part.figures.ios or 0 for part in parts(case.outcome) if part.kind == "write")
     if off and jobs and case.leaves and writes >= _LEAST_SYNCS and all(leaf.flush_ios == 0 for leaf in case.leaves):
         yield finding(
@@ -117,10 +117,10 @@ RULE = Rule(
         "tenth of a flush per sync, the result is refuted. Fewer than 100 syncs are not judged. Jobs with several "
         "files are judged only if there were no flushes, because fio syncs the file that is next in turn, which may "
         "have no new data. On mergerfs and other FUSE pools, the syncs are also suspect if one disk received at least "
-        "a tenth of the writes but no flush, while other disks received flushes. Synchronous writes (sync=1 or dsync) "
-        "are reported too, if barriers are off and the disks received no flush. The finding affects the latency of "
-        "syncs, and the rates of jobs that sync after each write. In the disks' counters, a write that is followed by "
-        "a flush counts as two requests. "
+        "a tenth of the writes but no flush, while other disks received flushes. Synchronous writes (sync=1 or dsync, "
+        "or the mount option sync) are reported too, if barriers are off and the disks received no flush. The finding "
+        "affects the latency of syncs, and the rates of jobs that sync after each write. In the disks' counters, a "
+        "write that is followed by a flush counts as two requests. "
         "Kernels before Linux 5.5 do not count flushes, and later kernels do not count those of partitions, md arrays, "
         "device-mapper devices and zvols. On such devices, missing flushes cannot be detected. In a text: a result of "
         "synced writes, below a line with the mount option nobarrier or barrier=0. This is not reported if the text "

@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, suspects
-from poolproof.rules.path import may_end_in_ram
+from poolproof.rules.path import may_end_in_ram, writes_are_synchronous
 from poolproof.units import format_size
 
 _SHARE = 0.01
@@ -22,7 +22,7 @@ def _in_job(case: Case) -> Findings:
 def _is_rare(case: Case, job: LoadPart, every: int) -> bool:
     if not job.writes or every < 100 or not may_end_in_ram(job, case.target):
         return False
-    if job.syncs_at_end or job.writes_are_synchronous:
+    if job.syncs_at_end or writes_are_synchronous(case, job):
         return False
     size = job.io_size_bytes or job.size_bytes
     return not size or job.time_based or every * job.max_block_bytes >= _SHARE * size

@@ -10,6 +10,7 @@ from poolproof.load.merge import group_directions
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.rules.model import Case, Check, Finding, Findings
+from poolproof.rules.path import writes_are_synchronous
 from poolproof.rules.tolerances import RAMP_END_S
 
 Kind = Literal["read", "write"]
@@ -199,10 +200,10 @@ def each_sync_has_data(case: Case, job: LoadPart) -> bool:
 
     Before fio 3.38, a job that mixes reads and writes also synced after reads, and a job with several I/Os in flight
     synced more often than requested (io_u.c, get_rw_ddir; fio commit 704a8cfe). If the writes themselves are
-    synchronous, a sync has nothing left to do. With several files, fio syncs the file that is next in turn, not the one
-    that it has just written (io_u.c, set_io_u_file).
+    synchronous, because of the job or the mount option sync, a sync has nothing left to do. With several files, fio
+    syncs the file that is next in turn, not the one that it has just written (io_u.c, set_io_u_file).
     """
-    if job.writes_are_synchronous or job.files > 1:
+    if writes_are_synchronous(case, job) or job.files > 1:
         return False
     release = fio_release(case.outcome)
     if release is not None and release >= _SYNCS_AFTER_WRITES_ONLY:

@@ -7,7 +7,7 @@ from poolproof.metrics import rates_of
 from poolproof.rules.different_blocks import different_share
 from poolproof.rules.earlier import has_no_map, is_skewed
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, notes
-from poolproof.rules.path import is_zfs, may_end_in_ram
+from poolproof.rules.path import is_zfs, may_end_in_ram, writes_are_synchronous
 from poolproof.rules.reported import ReportedDirection, parts
 from poolproof.rules.tolerances import REFUTED, WRITTEN, percent
 from poolproof.units import format_size
@@ -41,7 +41,7 @@ def _rewrites(case: Case, job: LoadPart) -> bool:
         return False
     if case.target is not None and case.target.volatile:
         return False
-    if job.sync_every or job.writes_are_synchronous:
+    if job.sync_every or writes_are_synchronous(case, job):
         return False
     if is_skewed(job) or has_no_map(job):
         return job.time_based or (job.io_size_bytes or 0) >= _PASSES * (job.size_bytes or 0)
@@ -77,7 +77,7 @@ def _waits_for_syncs(case: Case, job: LoadPart, part: ReportedDirection) -> bool
         return False
     if not may_end_in_ram(job, case.target):
         return False
-    if not job.sync_every or job.writes_are_synchronous or not job.size_bytes:
+    if not job.sync_every or writes_are_synchronous(case, job) or not job.size_bytes:
         return False
     # A sync by one clone also stores what the others wrote, so there are as many writes between two syncs on average.
     syncs = (part.figures.ios or 0) / (1 if job.shares_one_file else part.job.clones) / job.sync_every

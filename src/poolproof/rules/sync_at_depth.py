@@ -2,12 +2,13 @@
 
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
+from poolproof.rules.path import writes_are_synchronous
 
 _ENGINES = ("libaio", "io_uring")  # posixaio passes the sync to aio_fsync, which waits for earlier requests
 
 
 def _in_job(case: Case) -> Findings:
-    writers = [job for job in case.jobs if job.writes and job.sync_every and not job.writes_are_synchronous]
+    writers = [job for job in case.jobs if job.writes and job.sync_every and not writes_are_synchronous(case, job)]
     if jobs := [job for job in writers if job.queue_each > 1 and fio_job(job).engine in _ENGINES]:
         every, depth = jobs[0].sync_every, jobs[0].queue_each
         often = "after every write" if every == 1 else f"after every {every} writes"

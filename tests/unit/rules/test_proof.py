@@ -1220,18 +1220,30 @@ def test_the_two_flushes_of_a_journal_record_are_no_requests(options: str, reque
         ("sync=dsync", "nobarrier", "refuted"),
         ("direct=1 sync=1", "nobarrier", "suspect"),
         ("direct=1", "nobarrier", "sound"),
+        ("direct=0", "nobarrier,sync", "refuted"),
+        ("direct=0", "barrier,sync", "sound"),
     ],
 )
 def test_synchronous_writes_without_barriers_are_not_durable(options: str, mounted: str, verdict: Verdict) -> None:
-    target = replace(EXT4, write_through=False, mount_options=("rw", mounted))
+    target = replace(EXT4, write_through=False, mount_options=("rw", *mounted.split(",")))
     case = _committed(0, 0, target, f"rw=randwrite {options}")
     assert _verdicts(case, "iops", "write_p99") == (verdict,) * 2
 
 
-@pytest.mark.parametrize(("mounted", "verdict"), [("sync", "sound"), ("async", "refuted")])
-def test_the_mount_option_sync_makes_writes_wait_for_disks(mounted: str, verdict: Verdict) -> None:
+@pytest.mark.parametrize(
+    ("mounted", "verdicts"), [("sync", ("sound", "sound", "unproven")), ("async", ("refuted", "sound", "sound"))]
+)
+def test_the_mount_option_sync_makes_writes_wait_for_disks(mounted: str, verdicts: tuple[Verdict, ...]) -> None:
+    """The writes are then durable before the job syncs them, so the syncs have nothing to write.
+
+    On btrfs with this option (Linux 6.18, an emulated hard disk), the p99 of fsync was 80 µs, and half of the writes
+    took at least 49 ms.
+    """
     target = replace(EXT4, write_through=False, mount_options=("rw", mounted))
-    assert _verdicts(_committed(6_810, 6_800, target), "write_p99", "sync_p99") == (verdict, "sound")
+    case = _committed(6_810, 6_800, target)
+    assert _verdicts(case, "write_p99", "iops", "sync_p99") == verdicts
+    notes = [each.message for each in judge(case, "sync_p99").findings if each.rule == "sync-after-reads"]
+    assert bool(notes) is (mounted == "sync")
 
 
 @pytest.mark.parametrize("direct", [0, 1])
