@@ -2,7 +2,16 @@
 
 from poolproof.rules.flow import Flow, reads, writes
 from poolproof.rules.model import Case, Finding, Findings, Rule, linux_source, notes, zfs_issue
+from poolproof.rules.path import is_block_device, is_zfs
 from poolproof.rules.read_back import writes_twice
+
+_FIX = (
+    "set bs to the file system's record size and commit less often if you want to measure the disks; otherwise "
+    "change nothing"
+)
+_FIX_OF_PAGES = (
+    "set bs to a multiple of 4k and commit less often if you want to measure the disks; otherwise change nothing"
+)
 
 
 def _in_result(case: Case) -> Findings:
@@ -18,8 +27,10 @@ def _in_result(case: Case) -> Findings:
         )
     if wrote and wrote.ratio > 1.3:
         small_commits = any(job.writes and job.commits_each_write for job in case.jobs)
-        journal = "each small commit writes a whole page, the journal and metadata"
-        others = "the cause is the journal, metadata, or whole records that are rewritten for smaller writes"
+        is_bare = is_block_device(case.target) and not is_zfs(case.target)
+        journal = f"each small commit writes a whole page{'' if is_bare else ', the journal and metadata'}"
+        records = f"whole {'records' if is_zfs(case.target) else 'pages'} that are rewritten for smaller writes"
+        others = f"the cause is {'' if is_bare else 'the journal, metadata, or '}{records}"
         twice = any(writes_twice(job, case.outcome) for job in case.jobs)
         again = "with experimental_verify, fio writes everything again instead of reading it back"
         yield _finding(case, wrote, "wrote", again if twice else journal if small_commits else others)
@@ -31,6 +42,7 @@ def _finding(case: Case, flow: Flow, verb: str, why: str) -> Finding:
         f"times {flow.expected}: {why}. The result is the rate that an application sees; the disks themselves can do "
         "more",
         weight=30,
+        fix=_FIX if is_zfs(case.target) else _FIX_OF_PAGES,
     )
 
 
@@ -48,8 +60,7 @@ RULE = Rule(
         "The result is lower than what the disks can deliver. Measured: for small synchronous writes, the disks wrote "
         "2 to 3 times as many bytes as fio, because they also wrote whole pages and the journal."
     ),
-    fix="set bs to the file system's record size and commit less often if you want to measure the disks; otherwise "
-    "change nothing",
+    fix=_FIX,
     sources=(
         "measured case L16",
         linux_source("6.12", "fs/jbd2/commit.c", "jbd2_journal_commit_transaction"),

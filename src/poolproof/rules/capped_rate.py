@@ -8,7 +8,7 @@ from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_count
 
 RATES = tuple(metric.id for metric in METRICS if metric.is_rate)
-_REACHED, _PAUSED = 0.9, 0.1
+_REACHED, _EXACTLY, _PAUSED = 0.9, 0.95, 0.1
 _FEWEST_IOS, _ROUND, _PAUSES = 10_000, 0.0003, 0.7
 
 
@@ -29,12 +29,13 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     for option, reached in (("rate_iops", part.figures.iops), ("rate", part.figures.bandwidth_bytes)):
         most = _most(job, option, part)
         if most and reached is not None and reached >= _REACHED * most:
+            share = "" if reached >= _EXACTLY * most else f"{100 * reached / most:.0f}% of "
             return finding(
                 # readers of a text see the limit in the job, but readers of a comparison do not
                 "suspects" if case.quoted is None else "notes",
-                f"{option}={fio_job(job).text(option)} limits the {part.kind}s, and they reached this limit, so the "
-                "result is the requested rate, not the highest rate that the layout can reach. The latencies are valid "
-                "at this rate",
+                f"{option}={fio_job(job).text(option)} limits the {part.kind}s, and they reached {share}this limit, so "
+                "the result is the requested rate, not the highest rate that the layout can reach. The latencies are "
+                "valid at this rate",
                 weight=72,
                 metrics=RATES,
             )

@@ -11,6 +11,7 @@ _PAGE = 4096
 _DEFAULT_RECORD = 128 * 1024
 _DEFAULT_VOLUME_BLOCK = 16 * 1024
 _FIX = "set recordsize or volblocksize to the value of bs to measure the disks; otherwise, report the record size"
+_FIX_OF_PAGES = "use a bs that is a multiple of 4k, or also report the bytes that the disks moved"
 
 
 def _unit(case: Case) -> int:
@@ -36,9 +37,16 @@ def _uses_units(case: Case, job: LoadPart) -> bool:
     return job.may_use_page_cache and (is_zfs(case.target) or may_end_in_ram(job, case.target))
 
 
+def _name(case: Case) -> str:
+    return "record" if is_zfs(case.target) else "page"
+
+
+def _fix(case: Case) -> str:
+    return _FIX if is_zfs(case.target) else _FIX_OF_PAGES
+
+
 def _in_job(case: Case) -> Findings:
-    unit = _unit(case)
-    name = "record" if is_zfs(case.target) else "page"
+    unit, name = _unit(case), _name(case)
     is_known = case.target is not None and case.target.file_system != "unknown"
     reads = "the file system reads and writes" if is_known else "most file systems read and write"
     for job in case.jobs:
@@ -48,9 +56,7 @@ def _in_job(case: Case) -> Findings:
                 f"{case.who([job])} uses random blocks of {format_size(job.block_bytes)}, but {reads} whole {name}s of "
                 f"{format_size(unit)}: the disks move up to {max(unit / job.block_bytes, 2):.0f} times as much{rest}",
                 weight=40,
-                fix=_FIX
-                if is_zfs(case.target)
-                else "use a bs that is a multiple of 4k, or also report the bytes that the disks moved",
+                fix=_fix(case),
             )
 
 
@@ -60,17 +66,18 @@ def _in_result(case: Case) -> Findings:
         return
     ratio, read = found.read_ratio, format_size(found.leaf_read_bytes)
     if ratio is not None and ratio > 2 and any(_is_partial(job, _unit(case)) and job.reads for job in case.jobs):
-        name = "record" if is_zfs(case.target) else "page"
         yield notes(
             f"{case.generator} read {format_size(found.fio_read_bytes)} at random offsets; the disks read {read}, "
-            f"{ratio:.2g} times as much: each I/O read a whole {name}",
+            f"{ratio:.2g} times as much: each I/O read a whole {_name(case)}",
             weight=45,
+            fix=_fix(case),
         )
     elif _reads_to_change(case, found):
         yield notes(
-            f"{case.generator} only wrote ({format_size(found.fio_write_bytes)}), but the disks also read {read}: to "
-            "change a part of a record or page, the file system had to read it first",
+            f"{case.generator} only wrote ({format_size(found.fio_write_bytes)}), but the disks also read {read}: "
+            f"before a part of a {_name(case)} is changed, the rest has to be read",
             weight=45,
+            fix=_fix(case),
         )
 
 
