@@ -27,6 +27,7 @@ from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, AuditedMetrics, metrics_of
 from poolproof.foreign.audit.reporting_groups import groups_of
+from poolproof.foreign.audit.sentences import find_in_sentences, without_refutation, without_refuting_ceilings
 from poolproof.foreign.audit.surroundings.compressed_files import CompressedFile, compressed_files, compressed_words
 from poolproof.foreign.audit.surroundings.memory_mounts import NO_MOUNTS, MemoryMounts, find_memory_mounts
 from poolproof.foreign.audit.surroundings.memory_paths import memory_below, memory_of, named_memory, without_other_disks
@@ -57,9 +58,8 @@ from poolproof.load.fio.plain_lines import plain_lines
 from poolproof.load.fio.source_commands import SourceCommand, find_commands
 from poolproof.load.model import Extent, Load
 from poolproof.rules.judge import Judgement, judge
-from poolproof.rules.model import VERDICTS, Case, Finding
+from poolproof.rules.model import Case, Finding
 from poolproof.rules.quoted import UNQUOTED, Quoted
-from poolproof.rules.rule_catalogue import rules_of
 from poolproof.units import format_number_of, format_rate
 
 _IN_FIO_OPTIONS = re.compile(r"(?:use|set|make)\b.*\b[a-z_]+=\w")
@@ -155,6 +155,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
     found_others = [found for found, _ in others]
     tables = without_repeated_rows(find_tables(text, _spans([*runs, *found_others])), [*runs, *found_others])
     results = sorted([*without_repeats(runs), *found_others, *tables], key=lambda found: (found.line, found.last_line))
+    results = results or list(find_in_sentences(text))
     if not results:
         return ()
     if len(results) > MOST_RESULTS:
@@ -245,7 +246,9 @@ def judge_result(
     case, counters = with_late_writes(case, counters)
     judgement = judge(case)
     if statement is not None:
-        judgement = _only_doubted(judgement)
+        judgement = without_refuting_ceilings(judgement)
+    if found.format == "sentence":
+        judgement = without_refutation(judgement)
     known = (*_known(context, statement, counters), *known_of(context, machine))
     return Judged(found, case, judgement, known, _is_assumed(found, surroundings), foreign)
 
@@ -276,20 +279,6 @@ def _named_files(load: Load, found: FoundResult, shared_bytes: int) -> Load:
             for part in load.parts
         ),
     )
-
-
-def _only_doubted(judgement: Judgement) -> Judgement:
-    """Downgrade findings from `refutes` to `suspects` if they rest only on a sentence, which cannot refute a result."""
-    ceilings = {rule.id for rule in rules_of(judgement.findings) if rule.is_ceiling}
-    findings = [
-        replace(each, effect="suspects") if each.rule in ceilings and each.effect == "refutes" else each
-        for each in judgement.findings
-    ]
-    ordered = sorted(findings, key=lambda finding: finding.rank)
-    verdict = judgement.verdict
-    if verdict == "refuted":
-        verdict = VERDICTS[ordered[0].effect] or verdict
-    return replace(judgement, findings=tuple(ordered), verdict=verdict)
 
 
 def audited(source: str, judged: Judged, context: Context) -> Audited:

@@ -89,7 +89,7 @@ def test_lists_of_rates_are_read(text: str, found: list[tuple[str, str, float | 
         "Sequential read: 3500 MB/s\nSequential write: 3000 MB/s\n\nI ran fio.\n",
         "Results.\nRead speed limit: 100 MB/s\nWrite speed limit: 50 MB/s\n",
         "Sequential read: 3500 MB/s\nSequential write: 3000 MB/s\n",
-        "With fio I get 19.4k IOPS for 4k randwrite and 550 MB/s sequential reads.\n",
+        "With fio I should get 19.4k IOPS for 4k randwrite and 550 MB/s sequential reads.\n",
         "fio should give at least:\nSequential read: 3500 MB/s\nSequential write: 3000 MB/s\n",
         "fio:\nSequential read: 3500 MB/s\n",
         "fio:\nfirst: 3500 MB/s\nsecond: 3000 MB/s\n",
