@@ -103,6 +103,16 @@ def test_audit_reads_a_long_text_without_results_in_linear_time() -> None:
     assert time.process_time() - start < LONG_TEXT_S
 
 
+@pytest.mark.parametrize(
+    "table", ["| a | b | IOPS |\n|---|---|---|\n| x | 1 | 2 |\n", "IOPS\tread\twrite\n" + "1\t2\t3\n" * 3]
+)
+def test_many_tables_are_read_in_linear_time(table: str) -> None:
+    """The jobs of the text were once read for each table, and the rows of each table up to the end of the text."""
+    start = time.process_time()
+    audit_text("post", table * 500, Context())
+    assert time.process_time() - start < LONG_TEXT_S
+
+
 def test_repeated_rows_are_found_in_a_time_that_does_not_grow_with_the_square_of_the_rows() -> None:
     def table(first: int) -> str:
         rows = (f"| read | {first + number} | {100 + number} MB/s |" for number in range(3000))

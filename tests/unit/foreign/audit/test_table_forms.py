@@ -363,3 +363,36 @@ def test_the_rows_of_another_table_above_a_blank_line_that_a_diff_adds_are_apart
 def test_a_row_of_both_directions_is_not_split_if_a_cell_has_no_pair(cell: str) -> None:
     found = audit_text("post", _BOTH_IN_EACH_CELL.replace("332,107 / 226,378", cell), Context())
     assert [each.line for each in found] == [4, 4, 4, 4]
+
+
+def _rates(text: str) -> list[tuple[int, str, float | None, float | None]]:
+    return [
+        (each.line, direction, values.iops, values.bandwidth_bytes)
+        for each in audit_text("post", text, Context())
+        for direction, values in each.figures.directions.items()
+    ]
+
+
+def test_the_label_of_a_row_may_continue_with_its_target_and_digits_may_be_grouped_by_spaces() -> None:
+    table = (
+        "| Measure | default | tuned | change |\n|---|---|---|---|\n"
+        "| random write IOPS · a | 3 833 | 11 800 | **3.1×** |\n"
+        "| random write IOPS · b | 751 | 1 500 | **2.0×** |\n| random write IOPS · limit | 9 000 | 9 000 | 1 |\n"
+    )
+    assert _rates(table) == [
+        (3, "write", 3833.0, None),
+        (3, "write", 11800.0, None),
+        (4, "write", 751.0, None),
+        (4, "write", 1500.0, None),
+    ]
+
+
+@pytest.mark.parametrize("mark", ["\t", " | "])
+def test_the_header_of_another_table_ends_a_table_without_a_blank_line(mark: str) -> None:
+    rows = (("IOPS", "read", "write"), ("4k", "1000", "2000"), ("MB/s", "read", "write"), ("4k", "41", "82"))
+    assert _rates("".join(f"{mark.join(row)}\n" for row in rows)) == [
+        (2, "read", 1000.0, None),
+        (2, "write", 2000.0, None),
+        (4, "read", None, 41e6),
+        (4, "write", None, 82e6),
+    ]

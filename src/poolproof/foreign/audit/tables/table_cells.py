@@ -46,6 +46,7 @@ _WITHOUT_UNIT = re.compile(rf"^(?P<iops>{_DIGITS}) ?\((?P<rate>\d[\d.,]{{0,12}})
 _ONE_RATE = re.compile(r"^~?\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,9})? ?[kKMGT]i?B", re.IGNORECASE)  # `5,020 MB/s`
 _MISSING = re.compile(r"^(?:[-–—?]{0,3}|n/?a|none|done)(?: ?\([^()]{1,30}\))?$", re.IGNORECASE)
 _SPREAD = re.compile(r" ?(?:\((?:±|\+/-)? ?[\d.]{1,8} ?%\)|(?:±|\+/-) ?[\d.,]{1,12} ?%?)$")
+_GROUPED = re.compile(r"^\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3}){1,3}$")  # `11 800`
 _POWERS = "kmgt"
 _TOLERANCE = 0.02
 _EXACT = 0.01
@@ -90,8 +91,9 @@ def is_missing(cell: str) -> bool:
 
 
 def iops_in(cell: str) -> float | None:
-    """Parse IOPS such as `10,240`, `52.1k`, `5,000,000+` or `52.1k IOPS`. None if it is not a number."""
-    match = _NUMBER.match(_SPREAD.sub("", cell))
+    """Parse IOPS such as `10,240`, `11 800`, `52.1k`, `5,000,000+` or `52.1k IOPS`. None if it is not a number."""
+    cell = _SPREAD.sub("", cell)
+    match = _NUMBER.match("".join(cell.split()) if _GROUPED.match(cell) else cell)
     return number(match["number"]) if match else None
 
 

@@ -39,6 +39,7 @@ _NOT_COMPARED = re.compile(
     r"(?<!\d)%|\b(?:fa[ck]tor|delta|change|diff(?:erence)?|ratio|gain|improvement|speed-?up|verdict|winner|vs|units?|notes?|min|max|std(?:dev)?|p\d\d)\b|^\u0394",
     re.IGNORECASE,
 )
+_LIMIT = re.compile(r"\b(?:limit|target|goal|spec\w*|rated|expected|quota|required|advertised)\b", re.IGNORECASE)
 _NUMBER_OF = r"(?:num_?)?jobs|threads|workers|clients|i/?o[-_ ]?depth|queue[-_ ]?depth|qd|depth"
 _SIZE_OF = r"bs|block[-_ ]?size|i/?o[-_ ]?size"
 _PARAMETER = re.compile(
@@ -93,6 +94,16 @@ def is_parameter_name(cell: str) -> bool:
 def is_comparison(header: str) -> bool:
     """True if a column contains comparisons of other columns (`change`, `factor`), or their extremes or units."""
     return _NOT_COMPARED.search(header) is not None
+
+
+def row_column(label: str) -> TableColumn:
+    """Return the column that the label of a row names, which may continue with the target: `write IOPS · node 1`."""
+    row = column_of(label)
+    metric, mark, target = label.partition(" · ")
+    if row != NAME or not mark or _NOT_COMPARED.search(target) or _LIMIT.search(target):
+        return row
+    named = column_of(metric.strip())
+    return replace(named, test=f"{named.test} {target}".strip()) if named.has_values else row
 
 
 @functools.lru_cache(maxsize=4096)

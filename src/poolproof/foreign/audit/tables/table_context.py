@@ -51,7 +51,7 @@ class TextJobs:
 
     @property
     def _parts(self) -> tuple[LoadPart, ...]:
-        return _parts_of(self.text)
+        return _parts_of(self.text) if self.text else ()  # the cache holds one text
 
 
 @functools.lru_cache(maxsize=1)

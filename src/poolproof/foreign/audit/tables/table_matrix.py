@@ -14,7 +14,14 @@ from dataclasses import dataclass, replace
 
 from poolproof.foreign.audit.directions import named_direction
 from poolproof.foreign.audit.tables.table_cells import Rate, both_in, iops_in, is_missing, is_range, rate_in
-from poolproof.foreign.audit.tables.table_columns import NAME, TableColumn, column_of, describes_test, is_comparison
+from poolproof.foreign.audit.tables.table_columns import (
+    NAME,
+    TableColumn,
+    column_of,
+    describes_test,
+    is_comparison,
+    row_column,
+)
 from poolproof.foreign.audit.tables.table_context import (
     TextJobs,
     block_in,
@@ -82,7 +89,7 @@ def find_in_matrix(
     unit_above = ""
     latest: dict[tuple[int, str, str], _Result] = {}
     for line, cells in rows:
-        row = column_of(cells[0])
+        row = row_column(cells[0])
         if row.kind == "side" and shared.has_values:
             row = replace(shared, direction=row.direction, test=row.test)
         elif row.kind in ("side", "name") and _RESULT.match(header[-1]) and is_test(cells):

@@ -16,7 +16,7 @@ from poolproof.foreign.audit.directions import named_direction
 from poolproof.foreign.audit.tables.counted_lists import find_counted
 from poolproof.foreign.audit.tables.rate_lists import find_rate_lists
 from poolproof.foreign.audit.tables.table_cells import LABELLED, labelled_values
-from poolproof.foreign.audit.tables.table_columns import column_of
+from poolproof.foreign.audit.tables.table_columns import column_of, row_column
 from poolproof.foreign.audit.tables.table_context import TextJobs, row_direction
 from poolproof.foreign.audit.tables.table_grid import find_grid, is_grid_rule
 from poolproof.foreign.audit.tables.table_groups import grouped_header, tests_above_metrics
@@ -148,7 +148,7 @@ def _table_at(
         return rows, place
     separator = separator_of(line)
     cells = cells_of(line, separator)
-    is_row = len(cells) > 1 and (column_of(cells[0]).kind in _ROWS or is_test(cells))
+    is_row = len(cells) > 1 and (row_column(cells[0]).kind in _ROWS or is_test(cells))
     if place > tried and separator in "|\t " and is_row:
         first, last = _ends(numbered, place, separator)
         lines = [(number, cells_of(row, separator)) for number, row in numbered[first : last + 1] if not is_rule(row)]
@@ -178,7 +178,8 @@ def _rows(numbered: Sequence[Line], start: int, header: TableHeader) -> Iterator
         if not results:
             other += 1
             is_row = len(cells) == len(header.columns) and other <= _MOST_OTHER_ROWS
-            is_header = any(column_of(cell).has_values for cell in cells[1:])
+            kinds = [column_of(cell) for cell in cells[1:]]
+            is_header = any(kind.has_values for kind in kinds) or all(kind.kind == "side" for kind in kinds)
             has_sides = any(column.kind == "side" for column in header.columns)
             if is_row and not is_header and (header.separator in "|\t" or has_sides or has_no_values(cells, header)):
                 continue  # such tables also have rows with other units
