@@ -17,6 +17,7 @@ WORK_DONE = rule_id(__name__)
 
 _SHORTEST_S, _BURST_S = 1.0, 0.02
 _INSTANT_S = 0.25  # in other people's results: half of the interval over which fio averages a rate (bwavgtime)
+_TIMED = ("fio", "iozone")  # programs whose fast tests are quoted as the speed of a disk
 _FEW_IOS = 16
 _LONG_S = 60.0
 _LARGER = "use a larger size=, so that the run takes at least 10 s"
@@ -103,7 +104,7 @@ def _time_done(case: Case) -> Findings:
             is_suspect = ran < _BURST_S or ends_early
         else:
             is_instant = ran < _INSTANT_S or _issued_few(case)
-            is_suspect = bool(stopped_by) or (is_instant and case.generator == "fio")
+            is_suspect = bool(stopped_by) or (is_instant and case.generator in _TIMED)
         yield finding(
             "suspects" if is_suspect else "notes",
             f"the run took only {format_duration(ran)}{stopped_by and f' ({stopped_by})'}: that is mostly start-up and "

@@ -399,3 +399,17 @@ def test_bonnie_below_twice_the_ram_that_a_sentence_names(sentence: str, is_susp
         read, write = found["bonnie++: block input"], found["bonnie++: block output"]
         assert any(each.rule == "size-below-cache" for each in read.findings) == is_suspect
         assert not is_suspect or (read.verdict, write.verdict) == ("suspect", "unproven")
+
+
+@pytest.mark.parametrize(("size_kib", "verdict"), [(262_144, "suspect"), (26_214_400, "unproven")])
+def test_the_size_and_the_rate_of_an_iozone_test_show_whether_it_was_too_short(size_kib: int, verdict: str) -> None:
+    text = (
+        f"\tMin xfer                                  = {size_kib}.00 kB\n\n"
+        "\tChildren see throughput for 1 re-readers        = 2718630.75 kB/sec\n"
+        "\tParent sees throughput for 1 re-readers         = 2512159.94 kB/sec\n"
+        f"\tMin xfer                                  = {size_kib}.00 kB\n\n"
+        "\tChildren see throughput for 1 reverse readers   = 2654787.50 kB/sec\n"
+    )
+    found = audit_text("post", text, Context())
+    assert [each.verdict for each in found] == [verdict] * 2
+    assert ["work-done" in {finding.rule for finding in each.findings} for each in found] == [verdict == "suspect"] * 2

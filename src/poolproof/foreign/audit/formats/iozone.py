@@ -7,7 +7,7 @@ column whose header ends closest to the end of the value.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from poolproof.foreign.audit.amounts import amount, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, file_of, outcome_of, values
@@ -140,9 +140,22 @@ def _cells(head: str, match: re.Match[str]) -> Iterator[tuple[str, str]]:
 def _total(run: IozoneRun, numbered: Sequence[Line], at: int, match: re.Match[str]) -> Iterator[ForeignResult]:
     clones, rate = int(match["clones"]), float(match["rate"]) * _KIB
     below = (_TOTAL_SIZE.match(line) for _, line in numbered[at + 1 : at + 7])
-    size = next((round(float(found["size"]) * _KIB) for found in below if found), run.size_bytes)
-    line = numbered[at][0]
-    yield from test_result(run, line, line, match["test"], rate, size, run.block_bytes, max(1, clones))
+    moved = next((round(float(found["size"]) * _KIB) for found in below if found), run.size_bytes)
+    run.size_bytes, line = moved, numbered[at][0]  # the output of the next test may be cut off before its size
+    for result in test_result(run, line, line, match["test"], rate, moved, run.block_bytes, max(1, clones)):
+        yield _timed(result, moved * max(1, clones)) if moved else result
+
+
+def _timed(result: ForeignResult, moved: int) -> ForeignResult:
+    """Return a result of the throughput mode with the bytes that it moved, which give its run time."""
+    (part,) = result.outcome.parts
+    kind, figures = next(iter(part.directions.items()))
+    if not figures.bandwidth_bytes:
+        return result
+    seconds = moved / figures.bandwidth_bytes
+    timed = replace(figures, io_bytes=moved, runtime_ms=max(1, round(1000 * seconds)))
+    missing = tuple(each for each in result.missing if each != _RUN_TIME)
+    return replace(result, outcome=outcome_of("iozone", part.name, {kind: timed}), missing=missing)
 
 
 def _summary(line: int, match: re.Match[str]) -> Iterator[ForeignResult]:
