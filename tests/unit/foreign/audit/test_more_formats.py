@@ -413,3 +413,31 @@ def test_the_size_and_the_rate_of_an_iozone_test_show_whether_it_was_too_short(s
     found = audit_text("post", text, Context())
     assert [each.verdict for each in found] == [verdict] * 2
     assert ["work-done" in {finding.rule for finding in each.findings} for each in found] == [verdict == "suspect"] * 2
+
+
+_PERFKIT = """\
+-------------------------PerfKitBenchmarker Results Summary-------------------------
+FIO:
+  {direct} filename="fio_test_file" filesize="10*10*1000*$mb_memory" ioengine="libaio"
+  sequential_write:write:bandwidth    60009.000000 KB/s     (blocksize="512k" iodepth="64" rw="write" size="$mb_memory")
+  sequential_write:write:latency   545081.440000 usec       (blocksize="512k" iodepth="64" max="1184533" rw="write")
+  sequential_write:write:iops         117.000000            (blocksize="512k" iodepth="64" rw="write")
+  sequential_read:read:bandwidth   130169.000000 KB/s       (blocksize="512k" bw_agg="94.17" rw="re
+  sequential_read:read:iops         25
+"""
+
+
+@pytest.mark.parametrize(("direct", "verdict"), [('direct="1"', "unproven"), ('direct="0"', "suspect")])
+def test_the_summary_of_perfkit_benchmarker_has_the_values_and_the_options_of_fio_jobs(
+    direct: str, verdict: str
+) -> None:
+    written, read = audit_text("post", _PERFKIT.format(direct=direct), Context())
+    values = written.figures.directions["write"]
+    assert (written.line, written.last_line, written.verdict) == (4, 6, verdict)
+    assert (values.iops, values.bandwidth_bytes, values.lat and values.lat.mean_ns) == (
+        117.0,
+        60009 * 1024.0,
+        545081440.0,
+    )
+    assert (read.line, read.figures.directions["read"].iops) == (7, None)
+    assert read.figures.directions["read"].bandwidth_bytes == 130169 * 1024.0
