@@ -11,6 +11,7 @@ from poolproof.rules.model import (
     Finding,
     Findings,
     Rule,
+    finding,
     fio_issue,
     fio_source,
     linux_source,
@@ -49,7 +50,8 @@ def _is_dataset(case: Case) -> bool:
 def _in_job(case: Case) -> Findings:
     if jobs := [job for job in case.jobs if _blocks(case, job)]:
         on_zfs, buffered = "ZFS has no asynchronous path for libaio", "libaio is asynchronous only with direct=1"
-        yield suspects(
+        yield finding(
+            "notes" if case.outcome is not None and case.quoted is not None else "suspects",
             f"{case.who(jobs)} sets iodepth={jobs[0].depth}, but {on_zfs if _is_dataset(case) else buffered}: "
             "submission blocks until the I/O is done, so the depth is 1 and the latencies include the time spent "
             "waiting for the whole queue",
@@ -157,7 +159,8 @@ RULE = Rule(
         "ZFS. Direct I/O on zvols is not reported, because a zvol queues it. In a result: the mean submission latency "
         "is about the mean latency divided by iodepth, or, with percentiles of the completion latency, at least half "
         "of the mean latency, even without the time for which fio's threads waited for a processor. fio's histogram of "
-        "queue depths does not show this problem."
+        "queue depths does not show this problem. The rate of someone else's result is not suspect, because it is not "
+        "too high."
     ),
     error=(
         "The latency is too high by a factor of iodepth, and the IOPS are too low. Measured: a mean slat of 27.3 µs, "

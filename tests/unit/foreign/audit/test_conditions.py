@@ -124,3 +124,15 @@ def test_a_rebuilding_array_makes_all_rows_of_the_table_below_it_suspect(sentenc
 
     assert len(found) == 12
     assert [("background-io" in _rules(each)) for each in found] == [is_busy] * 8 + [False] * 4
+
+
+def test_the_rate_of_a_blocking_engine_is_not_too_high_and_therefore_not_suspect() -> None:
+    text = (
+        "$ fio --name=a --filename=/dev/sdb1 --gtod_reduce=1 --rw=randread --bs=512k --ioengine=libaio --iodepth=64 "
+        "--size=4g\n"
+        "a: (groupid=0, jobs=1): err= 0: pid=2: Sat Oct 13 12:56:59 2018\n"
+        "  read: IOPS=61, BW=30.5MiB/s (32.0MB/s)(4095MiB/134088msec)\n"
+    )
+    (found,) = audit_text("post", text, Context())
+    assert found.verdict == "unproven"
+    assert [each.effect for each in found.findings if each.rule == "async-engine-blocks"] == ["notes"]
