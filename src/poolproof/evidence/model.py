@@ -53,9 +53,8 @@ class Account:
     """The byte accounting: the bytes moved by the load (`fio_*`), and by the leaf devices in the same window.
 
     `write_factor`: the expected write amplification, i.e. the bytes written to the disks per byte of data.
-    `commit_factor`: the bytes first written to log vdevs per byte of a committed write, or None without log vdevs.
-    `stored_share`: the stored size of a filled test file as a fraction of its full size. None if unknown or
-    uncompressed.
+    `commit_factor`: the bytes first written to ZFS's intent log per committed byte, or None if as many as for the data.
+    `stored_share`: the stored fraction of a filled test file's size, or None if it is unknown or uncompressed.
     `idle_*_per_s`: the disks' rates during the `idle_s` seconds without a load. Other values still include this I/O.
     """
 
@@ -164,19 +163,19 @@ class Target:
 
     `volatile`: True if the files are in RAM, for example on tmpfs or zram.
     `compression`: the compression property as set, e.g. "zstd:3" or "lz4", or None if it is not set.
-    `record_bytes`: the file system's unit of compression or copy-on-write (recordsize on ZFS, 128 KiB on btrfs).
+    `record_bytes`: the unit of compression or copy-on-write. `tree_block_bytes`: the size of btrfs's metadata blocks.
     `loop_without_direct`: the names of the loop devices below the target that use their backing file's page cache.
     `zfs`: facts about ZFS if it is used at any level below the files, for example below another file system on a zvol.
     `in_guest`: True if the host is a virtual machine. Its hypervisor may have a cache that the counters cannot see.
     `dirty_limit_bytes`: the amount of dirty data above which the kernel makes writers wait.
     `md_bitmap`: True if an md array below the target has an internal write-intent bitmap.
     `has_parity`: True if md, LVM or btrfs stores parity. raid6 over four disks writes as many bytes as a mirror.
+    `journals_in_ram`: True if dm-integrity's journal completes writes below the target while they are only in RAM.
     `persistent_memory`: True if the data is on a pmem device, or the file system maps it directly (dax).
     `narrow_links`: a clause for each disk whose PCIe link is narrower or slower than the disk supports.
     `cloud_volume`: the model name of a leaf device that is a cloud provider's network volume.
     `degraded`: a clause for each array or pool with a missing disk.
     `cache_devices`: the names of the fast devices of LVM caches. `copy_devices`: those that store only copies of data.
-    `tree_block_bytes`: the size of btrfs's metadata blocks (nodesize).
 
     The other fields describe the leaf devices:
 
@@ -226,6 +225,7 @@ class Target:
     tree_block_bytes: int | None = None
     rotational_devices: tuple[str, ...] = ()
     compressed_below: tuple[str, ...] = ()
+    journals_in_ram: bool = False
 
 
 @dataclass(frozen=True)

@@ -253,7 +253,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return self.write_factor(spec, inputs if alike else [mean_factor(inputs, written)] * len(inputs))
 
     def commit_factor(self, spec: Spec, inputs: Sequence[float]) -> float | None:
-        """Return the bytes written to log vdevs per byte of a committed write, or None without log vdevs."""
+        """Return the bytes written to an intent log per byte of a committed write, or None if as many as for data."""
         return None
 
     def volume(self, spec: Spec, path: str, inputs: Sequence[Volume]) -> Volume:

@@ -8,12 +8,14 @@ opened, so it does not affect throughput.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from poolproof.devices.model import Site, Volume
+from poolproof.evidence.model import Target
 from poolproof.facts.machine import ProgramVersion
 from poolproof.layers.arguments import Chosen, Vocabulary, check_values, choose, one_block, words
-from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
+from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader
 from poolproof.layers.option_values import values
 from poolproof.layers.shared_steps import kernel_name, key_path, long_options, make_key, signature_uuid, wipe
 from poolproof.steps import LET_GO_S, Step
@@ -91,13 +93,24 @@ class LuksLayer(Layer[Chosen]):
         return _has_integrity(spec) and "integrity-no-wipe" not in spec.open
 
     def write_factor(self, spec: Chosen, inputs: Sequence[float]) -> float:
-        """Return the write amplification of the input, doubled if dm-integrity first journals each block."""
-        return inputs[0] * (2 if _has_integrity(spec) and "integrity-no-journal" not in spec.open else 1)
+        """Return the write amplification of the input.
+
+        dm-integrity's journal is not included. It makes blocks durable, but they may be written to their own places
+        long after the load.
+        """
+        return inputs[0]
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
         """Return the device's size minus 16 MiB for the LUKS2 header and, with integrity, 10% for tags and journal."""
         device = inputs[0] - _HEADER_BYTES
         return max(0, device * 9 // 10 if _has_integrity(spec) else device)
+
+    def describe(self, built: OpenLayer[Chosen], target: Target) -> Target:
+        return replace(target, journals_in_ram=target.journals_in_ram or _has_journal(built.spec))
+
+
+def _has_journal(spec: Chosen) -> bool:
+    return _has_integrity(spec) and "integrity-no-journal" not in spec.open
 
 
 def _has_integrity(spec: Chosen) -> bool:

@@ -316,9 +316,9 @@ def expected(node: Node, written: Mapping[str, int], found: Mapping[str, Expecte
 
 
 def commit_factor(node: Node, found: Mapping[str, Expected] = _NOTHING) -> float | None:
-    """Return the bytes written to log vdevs per byte of a committed write, or None if no pool has log vdevs.
+    """Return the bytes written to ZFS's intent log per byte of a committed write, or None if as many as for data.
 
-    If several pools have them, the lowest value is returned. `found`: as for `write_factor`.
+    Of several pools, the lowest value is returned. `found`: as for `write_factor`.
     """
 
     def of_layer(entry: LayerNode, inputs: list[tuple[float, float | None]]) -> tuple[float, float | None]:

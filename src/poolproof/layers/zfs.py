@@ -203,8 +203,13 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         return mean_factor([vdev.write_factor(inputs) for vdev in vdevs], counts) * spec.copies
 
     def commit_factor(self, spec: Zfs, inputs: Sequence[float]) -> float | None:
-        """Return the lowest write amplification of any log vdev, or None if the pool has no log vdevs."""
-        return min((vdev.write_factor(inputs) for vdev in spec.vdevs.of("log")), default=None)
+        """Return the lowest write amplification of any log vdev.
+
+        Without log vdevs, the intent log is on the data vdevs, and `copies` does not apply to it. The result is None if
+        this makes no difference.
+        """
+        logs = spec.vdevs.of("log") or (spec.vdevs.data if spec.copies > 1 else ())
+        return min((vdev.write_factor(inputs) for vdev in logs), default=None)
 
     def capacity_bytes(self, spec: Zfs, inputs: Sequence[int]) -> int:
         """Return the number of bytes of data that fit if each byte is stored `copies` times.

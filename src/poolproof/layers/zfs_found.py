@@ -111,11 +111,16 @@ class FoundDataset:
     pool: FoundPool
 
     def expected(self) -> Expected:
-        """Return the write amplification of the dataset and, as `commit_factor`, that of its pool's log vdevs."""
-        copies = self.properties.get("copies", "1")
+        """Return the write amplification of the dataset and, as `commit_factor`, that of its intent log.
+
+        The log is on the pool's log vdevs or, without these, on its data vdevs, where `copies` does not apply to it.
+        """
+        given = self.properties.get("copies", "1")
+        copies = int(given) if given.isdecimal() else 1
         stored = min((vdev.write_factor for vdev in self.pool.of("", "special")), default=1.0)
-        logged = min((vdev.write_factor for vdev in self.pool.of("logs")), default=None)
-        return Expected(stored * (int(copies) if copies.isdecimal() else 1), commit_factor=logged)
+        logs = self.pool.of("logs") or (self.pool.of("") if copies > 1 else ())
+        logged = min((vdev.write_factor for vdev in logs), default=None)
+        return Expected(stored * copies, commit_factor=logged)
 
 
 def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None:

@@ -11,7 +11,7 @@ from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job, is_on_devices
 from poolproof.rules.left_in_ram import why_little_is_left
 from poolproof.rules.model import Case, Effect
-from poolproof.rules.path import may_leave_dirty, writes_go_past_ram
+from poolproof.rules.path import commits_writes, may_leave_dirty, writes_go_past_ram
 from poolproof.rules.reported import Kind, parts, remembered
 from poolproof.rules.stored_share import least_stored_share, stored_share, written_share
 from poolproof.rules.tolerances import IN_DRAIN, READ, REFUTED, WRITTEN, WRITTEN_IN_TIME
@@ -198,14 +198,15 @@ def lost_writes(case: Case) -> Flow | None:
 def writes_at_end(case: Case) -> Flow | None:
     """Make the same comparison as `writes`, but count only the bytes that the leaf devices had written when fio ended.
 
-    On a pool with log vdevs, a committed write counts as soon as all copies of the log contain it, because the log
-    keeps it durable until its transaction group is written (zil_commit() in OpenZFS 2.1). The same applies to data that
-    is committed only by a final sync.
+    On ZFS, a committed write counts as soon as all copies of the intent log contain it, because the log keeps it
+    durable until its transaction group is written (zil_commit() in OpenZFS 2.1). The same applies to data that is
+    committed only by a final sync. This matters if the log has fewer copies than the data, because it is on log vdevs
+    or the dataset has copies=2.
     """
     found = account(case)
     if found is None:
         return None
-    if not commits_each_write(case) or not _has_log(case):
+    if not commits_each_write(case) or not (_has_log(case) or found.commit_factor):
         return _writes(case, found, _durable_at_end(case, found))
     factor = min(found.commit_factor or 1.0, found.write_factor)
     return _writes(case, replace(found, write_factor=factor), found.leaf_write_bytes)
@@ -227,7 +228,7 @@ def deferred_writes(case: Case) -> Flow | None:
     writers = [job for job in case.jobs if job.writes]
     if found is None or not found.fio_write_bytes:
         return None
-    if all(job.commits_each_write or writes_go_past_ram(case, job) is True for job in writers):
+    if all(commits_writes(case, job) or writes_go_past_ram(case, job) is True for job in writers):
         return None
     if ends_durable(case) and case.zfs is None:
         return None
@@ -260,14 +261,14 @@ def commits_each_write(case: Case) -> bool:
     False if the load does not write.
     """
     writers = [job for job in case.jobs if job.writes]
-    return bool(writers) and all(job.commits_each_write for job in writers)
+    return bool(writers) and all(commits_writes(case, job) for job in writers)
 
 
 def ends_durable(case: Case) -> bool:
     """True if (nearly) all data was synced when fio ended, by a final sync or by frequent syncs during the run."""
     writers = [job for job in case.jobs if job.writes]
     return bool(writers) and all(
-        job.commits_each_write or job.syncs_at_end or _leaves_few_unsynced(case, job) for job in writers
+        commits_writes(case, job) or job.syncs_at_end or _leaves_few_unsynced(case, job) for job in writers
     )
 
 
@@ -286,7 +287,7 @@ def flushed_by_close(case: Case) -> list[LoadPart]:
         and is_on_devices(job)
         and may_leave_dirty(job, case.target)
         and writes_go_past_ram(case, job) is not True
-        and not (job.commits_each_write or _leaves_few_unsynced(case, job) or why_little_is_left(case))
+        and not (commits_writes(case, job) or _leaves_few_unsynced(case, job) or why_little_is_left(case))
         and not _waits_for_ranges(case, job)
     ]
 
@@ -318,17 +319,17 @@ def _leaves_few_unsynced(case: Case, job: LoadPart) -> bool:
 def _durable_at_end(case: Case, found: Account) -> float:
     """Return the number of bytes that the leaf devices had written when fio ended.
 
-    If everything was synced by then, the bytes on log vdevs are replaced with the number of bytes that the transaction
-    groups will later write for them.
+    If everything was synced by then, the bytes of the intent log are replaced with the number of bytes that the
+    transaction groups will later write for them.
     """
-    if not _has_log(case) or not ends_durable(case):
+    if not (_has_log(case) or found.commit_factor) or not ends_durable(case):
         return found.leaf_write_bytes
     copies = found.commit_factor or 1.0
     devices = case.zfs.log_devices if case.zfs else ()
     logged = float(sum(leaf.write_bytes for leaf in case.leaves if leaf.device in devices))
     use = case.evidence.zfs if case.evidence else None
     if use is not None and not devices:
-        logged = (use.zil_slog_bytes or 0) * copies
+        logged = ((use.zil_slog_bytes if _has_log(case) else use.zil_normal_bytes) or 0) * copies
     logged = min(logged, found.leaf_write_bytes)
     return found.leaf_write_bytes + logged * (found.write_factor / copies - 1)
 
@@ -345,7 +346,8 @@ def _log_bytes(case: Case, found: Account) -> float:
     if use is not None and not devices and _has_log(case):
         logged = (use.zil_slog_bytes or 0) * (found.commit_factor or 1.0)
     if use is not None and ends_durable(case):
-        logged += (use.zil_normal_bytes or 0) * found.write_factor
+        copies = found.write_factor if _has_log(case) else found.commit_factor or found.write_factor
+        logged += (use.zil_normal_bytes or 0) * copies
     return min(logged, found.leaf_drained_write_bytes)
 
 

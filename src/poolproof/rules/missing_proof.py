@@ -9,6 +9,7 @@ from poolproof.rules.flow import account, bytes_prove, cold_reads, reads_as_fill
 from poolproof.rules.merged_directions import is_merged
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
 from poolproof.rules.overwritten import hidden_share
+from poolproof.rules.path import writes_are_synchronous
 from poolproof.rules.proof import may_lack_copies, measured_metrics, proves_metric, syncs_other_files
 from poolproof.rules.repeated_reads import are_read_ahead, are_read_around, hides_cached_reads, was_read_before
 from poolproof.rules.reported import Kind, may_be_ramp, parts
@@ -27,9 +28,9 @@ _COPIES = (
     "measure with `poolproof run`, which knows how many bytes the layout writes",
 )
 _READ_AGAIN = (
-    "RAM may have served some of the sequential reads, because they repeat data. The bytes cannot show this, because "
+    "RAM may have served some of the reads, because they repeat data. The bytes cannot show this, because "
     "the disks also read data that the load did not ask for: readahead, or the rest of a page, record or stripe",
-    "read each byte once, without clones or jobs that share a file, or use direct=1",
+    "read each byte once, without clones or jobs that share a file, or use direct=1 if the file system honours it",
 )
 _READ_BEFORE = (
     "pre_read=1 reads the files of a job just before the job, and the disks' counters include these reads, so they "
@@ -202,6 +203,11 @@ def _reason_of_syncs(case: Case) -> tuple[str, str]:
             "whole disks)"
         )
         return why, "use whole disks and Linux 5.5 or later"
+    if found.ratio is None and any(job.writes and writes_are_synchronous(case, job) for job in case.jobs):
+        return (
+            "each write is already durable when it returns, so a sync after it has nothing to write",
+            "use the latency of the writes (metric: write_p99)",
+        )
     if found.ratio is None:
         return "none of the syncs is known to have had data to write", "write before each sync"
     if syncs_other_files(case):

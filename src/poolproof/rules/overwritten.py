@@ -4,12 +4,13 @@ from poolproof.load.model import LoadPart, sharers_at_once
 from poolproof.rules.different_blocks import different_share
 from poolproof.rules.flow import has_parity
 from poolproof.rules.model import Case
-from poolproof.rules.path import is_zfs, may_end_in_ram
+from poolproof.rules.path import commits_writes, is_zfs, may_end_in_ram
 from poolproof.rules.reported import ReportedDirection, parts
 from poolproof.rules.stored_share import compresses
 from poolproof.rules.tolerances import WRITTEN
 
 _PAGE = 4096
+_GROUP_S = 5.0  # the default of zfs_txg_timeout
 
 
 def hidden_share(case: Case, *, of_commits: bool = False) -> float | None:
@@ -35,18 +36,30 @@ def hidden_share(case: Case, *, of_commits: bool = False) -> float | None:
 def _share(case: Case, job: LoadPart, part: ReportedDirection, *, of_commits: bool) -> float:
     if not may_end_in_ram(job, case.target) or not job.size_bytes or not _adds_bytes(case):
         return 1.0
-    sharers = _sharers(case, job)
-    if job.commits_each_write:
-        return 1.0 if of_commits else different_share(job, sharers)
-    if job.sync_every:
+    sharers, in_group = _sharers(case, job), is_zfs(case.target)
+    if commits_writes(case, job) and of_commits:
         return 1.0
-    # after a pass of random offsets, fio drops the file from the page cache, which writes it
+    if job.commits_each_write and not in_group:
+        return different_share(job, sharers)
+    if job.sync_every and not in_group:
+        return 1.0
     blocks = max(1.0, job.size_bytes / job.block_bytes)
-    each = min((part.figures.ios or 0) / part.job.clones, blocks)
+    each = _writes_in_group(part) if in_group else min((part.figures.ios or 0) / part.job.clones, blocks)
     if each <= 0:
         return 1.0
     by_others = (1 - pow(1 - min(1.0, each / blocks), sharers)) * blocks / (each * sharers)
     return min(different_share(job, max(1.0, each * sharers)), by_others if job.is_random else 1 / sharers)
+
+
+def _writes_in_group(part: ReportedDirection) -> float:
+    """Return how many writes of each clone ZFS may collect in one transaction group.
+
+    A block that is written again in the same group is stored once, even if a sync has already written both versions to
+    the intent log. On other file systems, a sync writes the blocks themselves, and fio drops the file from the page
+    cache after a pass of random offsets, which writes them too.
+    """
+    ran_s = (part.figures.runtime_ms or 0) / 1000
+    return (part.figures.ios or 0) / part.job.clones * (min(1.0, _GROUP_S / ran_s) if ran_s else 1.0)
 
 
 def _sharers(case: Case, job: LoadPart) -> int:
@@ -84,6 +97,8 @@ def _adds_bytes(case: Case) -> bool:
     copies = is_zfs(target) or target.file_system == "btrfs" or target.tree_block_bytes is not None
     if has_parity(case):
         return True  # with parity, a full stripe is assumed, and a write to a part of one writes more
+    if target.journals_in_ram:
+        return True  # each block is written to the journal and, later, to its place
     if copies or compresses(case) or "data=journal" in target.mount_options:
         return True
     return any(

@@ -113,9 +113,11 @@ def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:
 def writes_go_past_ram(case: Case, job: LoadPart) -> bool | None:
     """True if the job's writes reach the disks without passing through a cache; None if unknown.
 
-    This is decided like `goes_past_ram`. It is also True if ZFS's counters show that nearly all of the load's writes
-    were direct: dmu_write_abd() in OpenZFS 2.3 counts direct writes in the pool's iostats and waits until they are on
-    the disks.
+    This is decided like `goes_past_ram`, except that dm-integrity's journal is a cache for writes: it completes a write
+    when the data is in RAM, and is written when half of it is full, after 10 s, or for a flush (do_endio_flush() in
+    drivers/md/dm-integrity.c, Linux 6.12). The result is also True if ZFS's counters show that nearly all of the load's
+    writes were direct: dmu_write_abd() in OpenZFS 2.3 counts direct writes in the pool's iostats and waits until they
+    are on the disks.
     """
     use = case.evidence.zfs if case.evidence else None
     account = case.evidence.account if case.evidence else None
@@ -123,17 +125,33 @@ def writes_go_past_ram(case: Case, job: LoadPart) -> bool | None:
     direct = (use.direct_write_bytes or 0) if use and is_zfs(case.target) else 0
     if written and direct >= REQUESTS_OF_EACH * written:
         return True
+    if case.target is not None and case.target.journals_in_ram:
+        return False
     return goes_past_ram(job, case.target)
 
 
 def writes_are_synchronous(case: Case, job: LoadPart) -> bool:
-    """True if each of the job's writes is durable when it returns, because of O_SYNC or the mount option sync."""
-    return job.writes_are_synchronous or (case.target is not None and "sync" in case.target.mount_options)
+    """True if each of the job's writes is durable when it returns.
+
+    The reason is O_SYNC, the mount option sync, or sync=always on ZFS.
+    """
+    return job.writes_are_synchronous or (case.target is not None and syncs_all_writes(case.target))
+
+
+def syncs_all_writes(target: Target) -> bool:
+    """True if the target makes each write durable before it returns, even if the job does not ask for it."""
+    return "sync" in target.mount_options or (target.zfs is not None and target.zfs.sync == "always")
+
+
+def commits_writes(case: Case, job: LoadPart) -> bool:
+    """True if every write is durable when it returns, or is synced before its clone starts the next one."""
+    return job.commits_each_write or writes_are_synchronous(case, job)
 
 
 def may_leave_dirty(job: LoadPart, target: Target | None) -> bool:
     """True if data that the job wrote may still be dirty in the page cache when the job ends."""
-    is_synced = job.syncs_at_end or job.writes_are_synchronous or job.sync_every == 1
+    always = target is not None and syncs_all_writes(target)
+    is_synced = job.syncs_at_end or job.writes_are_synchronous or job.sync_every == 1 or always
     return may_end_in_ram(job, target) and not is_synced
 
 

@@ -4,6 +4,7 @@ import math
 
 from poolproof.load.model import LoadPart, sharers_at_once
 from poolproof.rules.different_blocks import zone_passes
+from poolproof.rules.earlier import is_skewed
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import account, has_parity
 from poolproof.rules.model import Case
@@ -18,15 +19,29 @@ _MOST_AHEAD = 4 << 20  # the readahead window of btrfs; that of other file syste
 
 
 def hides_cached_reads(case: Case) -> bool:
-    """True if RAM may have served sequential reads, although the disks read as many bytes as the load.
+    """True if RAM may have served reads, although the disks read as many bytes as the load.
 
     RAM serves data that is read again shortly afterwards: a zone that is read several times (zonesize above zonerange),
     blocks that overlap (`rw=read:-4k`), a file that is read several times without being dropped from RAM, and the bytes
     of a file that clones or jobs share. Normally, the disks then read fewer bytes than the load. This cannot be seen if
-    they also read data that the load did not ask for (`_reads_more`). Random reads are left out, because they are
-    counted one by one.
+    they also read data that the load did not ask for (`_reads_more`). Random reads are counted one by one, but what
+    other jobs cause (for example, prefetch) is part of the count.
     """
-    return case.cold and _repeats(case) and any(_reads_more(case, job) for job in case.jobs)
+    if not case.cold:
+        return False
+    if _repeats(case) and any(_reads_more(case, job) for job in case.jobs):
+        return True
+    return any(
+        _repeats_random(case, job) and any(_reads_more(case, other) for other in case.jobs if other is not job)
+        for job in case.jobs
+    )
+
+
+def _repeats_random(case: Case, job: LoadPart) -> bool:
+    """True if the job reads the same random blocks several times through RAM, which keeps them."""
+    if not (job.reads and job.is_random and may_end_in_ram(job, case.target)):
+        return False
+    return is_skewed(job) or _keeps_passes(case, job)
 
 
 def was_read_before(case: Case) -> bool:

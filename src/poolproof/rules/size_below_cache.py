@@ -51,8 +51,7 @@ def _in_job(case: Case) -> Findings:
         is_one_pass = all(_reads_once(case, job) for job in readers) and _is_cold(case, readers)
         yield finding(
             "notes" if is_one_pass else "suspects",
-            f"{case.who(readers)} reads {format_size(unique)} through a cache that can grow to "
-            f"{format_size(cache_bytes)} ({name}): "
+            f"{_reads(case, readers, unique, f'a cache that can grow to {format_size(cache_bytes)} ({name})')}: "
             + (
                 f"{_why_cold(readers)} reads each block once, so these reads reach the disks; those of a second pass "
                 "would not"
@@ -62,6 +61,13 @@ def _in_job(case: Case) -> Findings:
             weight=60,
             fix=_fix(case, readers[0], cache_bytes, name),
         )
+
+
+def _reads(case: Case, readers: Sequence[LoadPart], unique: int, cache: str) -> str:
+    """Return a clause about the amount of data, which is known only for all jobs together."""
+    if len(case.jobs) == 1:
+        return f"{case.who(readers)} reads {format_size(unique)} through {cache}"
+    return f"{case.who(readers)} reads through {cache}, and all jobs together access only {format_size(unique)}"
 
 
 def _is_cold(case: Case, readers: Sequence[LoadPart]) -> bool:

@@ -15,6 +15,7 @@ from poolproof.rules.coverage import (
 from poolproof.rules.flow import account, bytes_prove, copy_devices
 from poolproof.rules.model import Case
 from poolproof.rules.path import (
+    commits_writes,
     goes_past_ram,
     is_zfs,
     may_end_in_ram,
@@ -109,7 +110,7 @@ def tree_blocks(case: Case) -> int:
     found, block, written = account(case), _tree_block_bytes(case), list(parts_of(case, "write"))
     if found is None or block is None:
         return 0
-    if all(job is not None and (job.commits_each_write or goes_past_ram(job, case.target)) for _, job in written):
+    if all(job is not None and (commits_writes(case, job) or goes_past_ram(job, case.target)) for _, job in written):
         return 0
     data = sum(max(part.figures.io_bytes or 0, _PAGE * (part.figures.ios or 0)) for part, _ in written)
     beyond = found.leaf_write_bytes - data * found.write_factor
@@ -127,8 +128,7 @@ def merged_in_ram(case: Case) -> int:
     is_combined = any(
         job is not None
         and (job.is_random or not is_zfs(case.target))
-        and not job.commits_each_write
-        and not writes_are_synchronous(case, job)
+        and not commits_writes(case, job)
         and may_end_in_ram(job, case.target)
         and writes_go_past_ram(case, job) is not True
         for _, job in parts_of(case, "write")
@@ -159,7 +159,7 @@ def _requests_needed(case: Case, part: ReportedDirection, job: LoadPart | None) 
         return None
     if record and job.block_bytes % record == 0 and job.max_block_bytes % record == 0:
         return 0.0
-    commits_together = job.commits_each_write and goes_past_ram(job, case.target) is not True
+    commits_together = commits_writes(case, job) and goes_past_ram(job, case.target) is not True
     ios = (part.figures.ios or 0) / (case.load.clones if commits_together else 1)
     return ios * _copies(case, of_commits=commits_together)
 

@@ -272,6 +272,7 @@ def test_the_factor_follows_the_bytes(text: str, written: dict[str, int], factor
         ("zfs a log mirror b c", 2.0),
         ("zfs a log b | zvol 1G | ext4", 1.0),
         ("zfs mirror a b", None),
+        ("zfs mirror a b copies=2", 2.0),  # copies does not apply to the log
         ("a | ext4", None),
     ],
 )

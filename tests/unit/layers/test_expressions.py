@@ -67,7 +67,7 @@ from .ground import capacity, factor, resolve
         ("lvm raid6 a b c d e", 5 / 3),
         ("lvm cache hdd1 hdd2 cachevol nvme1 cachemode=writeback | ext4", 1),
         ("lvm thin a b chunksize=64k zero=n", 1),
-        ("a | luks integrity=hmac-sha256", 2),
+        ("a | luks integrity=hmac-sha256", 1),
         ("a | luks integrity=hmac-sha256 integrity-no-journal", 1),
         ("a | ext4 data=journal", 2),
         ('dir "/srv/my data"', 1),

@@ -5,11 +5,14 @@ from uuid import UUID
 
 import pytest
 
+from poolproof.evidence.model import Target
+from poolproof.layers import open_layout
 from poolproof.layers.luks import UndoMapping
 from poolproof.layers.shared_steps import signature_uuid
 from poolproof.undos import UndoTree
 
 from .ground import GIB, MIB, SITE, plan
+from .recorded import RecordedHost
 
 KEY = "/run/poolproof/r1/ram.mix-luks.key"
 MAPPING = "poolproof-r1-mix-luks"
@@ -65,3 +68,15 @@ def test_two_mappings_have_two_keys_and_two_names() -> None:
     built = plan("zfs a log (b | luks) cache (c | luks)", size_bytes=512 * MIB)
     made = [step for step in built.make if step.argv[:2] == ("cryptsetup", "open")]
     assert len({step.argv[3] for step in made}) == len({step.argv[-1] for step in made}) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "journals"),
+    [
+        ("a | luks integrity=hmac-sha256 | ext4", True),
+        ("a | luks integrity=hmac-sha256 integrity-no-journal", False),
+        ("a | luks", False),
+    ],
+)
+def test_the_journal_of_dm_integrity_is_reported(text: str, journals: bool) -> None:
+    assert open_layout.describe(plan(text), RecordedHost(), Target("ext4")).journals_in_ram is journals
