@@ -4,7 +4,8 @@ poolproof's tables cover most of it. If fio is installed on the machine that wou
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 from poolproof.foreign.lint.ignored_settings import ignored_settings
@@ -94,14 +95,32 @@ def refusals(source: str, text: str, unit: FioCall, fio: InstalledFio | None) ->
     `text`: the file's content.
     """
     may_exist = _may_exist_elsewhere(text, unit, fio)
+    external = any(map(is_external, _engines(unit)))
+    of_engine: list[tuple[str, Diagnostic]] = []
     for problem in unit.problems:
-        yield from _problem(source, unit, problem, fio, may_exist=may_exist)
+        for each in _problem(source, unit, problem, fio, may_exist=may_exist):
+            if external and problem.option and each.rule == _UNKNOWN:
+                of_engine.append((problem.option, each))
+            else:
+                yield each
+    if of_engine:
+        yield _merged(of_engine)
     for line, why in _refused_values(unit):
         yield Diagnostic(source, line, _REFUSED, "error", why, _ACCEPTED.format(name="OPTION"))
     yield from ignored_settings(source, text, unit)
     if fio is not None:
         complained = (_complaint(source, unit, each, fio) for each in fio.complaints(unit))
         yield from dict.fromkeys(complained)
+
+
+def _merged(of_engine: Sequence[tuple[str, Diagnostic]]) -> Diagnostic:
+    """Return one finding for all options that lint does not know because an external engine may have them."""
+    (name, first), *others = of_engine
+    if not others:
+        return first
+    names = f"the option {name!r} and {len(others)} more"
+    message = first.message.replace(f"the option {name!r}", names).replace("may have it", "may have them")
+    return replace(first, message=message)
 
 
 def _refused_values(unit: FioCall) -> Iterator[tuple[int, str]]:

@@ -132,3 +132,11 @@ def test_an_engine_that_is_not_part_of_fio_has_options_of_its_own(engine: str) -
 def test_an_option_of_a_later_release_is_not_refused() -> None:
     (found,) = _refused("[a]\nrw=read\nsize=1g\nioengine=libaio\ndirect=1\ncmdprio_percentage=5\ncmdprio_hint=1\n")
     assert (found.line, found.rule) == (7, "unknown-option")
+
+
+def test_the_options_of_an_external_engine_are_one_finding() -> None:
+    job = "[a]\nioengine=external:/lib/own.so\nrw=read\nbs=1m\nsize=1g\n"
+    text = f"{job}oi_attr_len=350\npglog_simulation=1\ncheck_files=1\n"
+    (found,) = [each for each in lint(source(text)) if each.rule == "unknown-option"]
+    assert (found.line, found.severity) == (6, "note")
+    assert "'oi_attr_len' and 2 more" in found.message and "may have them" in found.message
