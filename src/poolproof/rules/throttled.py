@@ -7,6 +7,7 @@ from poolproof.rules.tolerances import percent
 from poolproof.units import format_count, format_duration, format_rate
 
 _REACHED = 0.7
+_EXCEEDED = 1.5
 _STOPPED = 0.02
 
 
@@ -36,38 +37,42 @@ def _times(count: int) -> str:
 def _of_device(case: Case, limit: DeviceLimit) -> Findings:
     """Yield a finding if the limit applies to this load.
 
-    The finding has the effect `suspects` if the rate reached `_REACHED` of the limit, otherwise `notes`.
+    The finding has the effect `suspects` if the rate reached `_REACHED` of the limit. If a disk was much faster than
+    the limit, the limit did not apply to its I/O, for example because a kernel thread outside the group sent it.
     """
-    rate = _rate(case, limit)
-    if rate is None:
+    rates = _rates(case, limit)
+    if rates is None:
         return
+    share, of_disk = (rate / limit.most for rate in rates)
     is_bytes = limit.kind.endswith("bps")
     most = format_rate(limit.most) if is_bytes else f"{format_count(limit.most)} requests/s"
     way = "reads" if limit.kind.startswith("r") else "writes"
-    reached = rate >= _REACHED * limit.most
+    if of_disk >= _EXCEEDED:
+        seen = f"were {of_disk:.2g} times as fast, so the limit did not apply to them"
+    else:
+        seen = f"{'reached at least' if share >= _REACHED else 'stayed below'} {percent(_REACHED)} of this limit"
     yield finding(
-        "suspects" if reached else "notes",
-        f"a control group limits {way} of {limit.device} to {most} (io.max or blkio.throttle), and the {way} "
-        f"{'reached at least' if reached else 'stayed below'} {percent(_REACHED)} of this limit",
+        "suspects" if share >= _REACHED and of_disk < _EXCEEDED else "notes",
+        f"a control group limits {way} of {limit.device} to {most} (io.max or blkio.throttle), and the {way} {seen}",
         weight=87,
     )
 
 
-def _rate(case: Case, limit: DeviceLimit) -> float | None:
-    """Return the rate to compare with the limit, or None if the load did no I/O of the limited kind.
+def _rates(case: Case, limit: DeviceLimit) -> tuple[float, float] | None:
+    """Return the rate to compare with the limit, and the rate of the fastest disk.
 
-    This is the highest of the load's rate and the disks' rates, because the kernel may apply the limit before or after
-    it merges and splits I/Os.
+    The former is the highest of the load's rate and the disks' rates, because the kernel may apply the limit before or
+    after it merges and splits I/Os. None if the load did no I/O of the limited kind.
     """
     is_bytes, way = limit.kind.endswith("bps"), "read" if limit.kind.startswith("r") else "write"
     moved = direction_of(case.outcome, way) if case.outcome else None
     if moved is None or not moved.io_bytes:
         return None
-    rates = [(moved.bandwidth_bytes if is_bytes else moved.iops) or 0.0]
+    of_load = (moved.bandwidth_bytes if is_bytes else moved.iops) or 0.0
     window_s = case.evidence.account.window_s if case.evidence and case.evidence.account else 0.0
-    if window_s > 0:
-        rates += [getattr(leaf, f"{way}_{'bytes' if is_bytes else 'ios'}") / window_s for leaf in case.leaves]
-    return max(rates)
+    counted = [getattr(leaf, f"{way}_{'bytes' if is_bytes else 'ios'}") for leaf in case.leaves]
+    of_disk = max(counted, default=0) / window_s if window_s > 0 else 0.0
+    return max(of_load, of_disk), of_disk
 
 
 RULE = Rule(
@@ -75,9 +80,9 @@ RULE = Rule(
     wrong="A control group (systemd, Docker, Kubernetes) limits the I/O or the processors of the benchmark. The kernel "
     "delays the requests before they reach the disk, so all counters agree.",
     shows="In a result: a limit in io.max or blkio.throttle applies to a device of the layout, and the load reached at "
-    "least 70% of it; or a processor quota (cpu.max, cpu.cfs_quota_us) stopped the processes for at least 2% of the "
-    "time. If the load stayed further below a limit, or if processors slowed down because of heat, the finding is a "
-    "note.",
+    "least 70% of it, while no disk reached 150%; or a processor quota (cpu.max, cpu.cfs_quota_us) stopped the "
+    "processes for at least 2% of the time. If the load stayed further below a limit, if a disk exceeded it, or if "
+    "processors slowed down because of heat, the finding is a note.",
     error="Too low. Measured: 107 random reads/s with a limit of 100, 43,306 without it; a quota of 20% of a "
     "processor halved the IOPS and raised the p99 by a factor of 3 to 9.",
     fix="run poolproof outside the control group, or remove the limit (to see it: systemctl show UNIT; docker inspect)",

@@ -92,9 +92,15 @@ def _busy(
 
 
 def _limited(most: int, kind: str = "riops") -> Case:
-    """Return a result with a limit on sda, for 26,214 reads/s by fio and 537 MB/s from the disk."""
-    throttling = Throttling((DeviceLimit("sda", kind, most),))
-    return _amid(read_of(_RANDOM_READ, GIB, GIB), throttling=throttling)
+    """Return a result with a limit on sda: in 10 s, fio and the disk read 1 GiB in 262,144 reads."""
+    case = read_of(_RANDOM_READ, GIB, GIB)
+    assert case.evidence is not None and case.evidence.account is not None
+    return _amid(
+        case,
+        account=replace(case.evidence.account, window_s=10.0),
+        leaves=tuple(replace(each, read_ios=GIB // 4096) for each in case.leaves),
+        throttling=Throttling((DeviceLimit("sda", kind, most),)),
+    )
 
 
 def _quota(stopped_s: float) -> Case:
@@ -188,7 +194,9 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "throttled": (
         Example(_limited(26_214), "suspects", _limited(26_214, "wiops")),
         Example(_limited(10_000_000), "notes", _limited(10_000_000, "wbps")),
-        Example(_limited(537_000_000, "rbps"), "suspects", _limited(537_000_000, "wbps")),
+        Example(_limited(107_000_000, "rbps"), "suspects", _limited(107_000_000, "wbps")),
+        Example(_limited(72_000_000, "rbps"), "suspects", _limited(72_000_000, "wbps")),
+        Example(_limited(71_000_000, "rbps"), "notes", _limited(71_000_000, "wbps")),
         Example(_quota(0.6), "suspects", _quota(0.01)),
         Example(
             _amid(_busy(0.0, 0.0), throttling=Throttling(heat_events=3)),
