@@ -188,6 +188,9 @@ class Target:
     `physical_block_bytes`: their sector size. `alignment_bytes`: the smallest write sent to them (1 << ashift).
     `compressed_below`: the paths of loop devices whose files are on a file system with compression.
     `not_counted`: the names of those whose counters are switched off (queue/iostats is 0).
+    `not_counted_below`: the disks that store the files of loop devices and whose counters are switched off.
+    `served_by_program`: the names of loop devices whose file is on a FUSE file system.
+    `mount_options_below`: the options of the file systems that store the files of loop devices.
     """
 
     file_system: str
@@ -215,6 +218,9 @@ class Target:
     emulated: tuple[str, ...] = ()
     persistent_memory: bool | None = None
     not_counted: tuple[str, ...] = ()
+    not_counted_below: tuple[str, ...] = ()
+    served_by_program: tuple[str, ...] = ()
+    mount_options_below: tuple[str, ...] = ()
     without_write_cache: tuple[str, ...] = ()
     narrow_links: tuple[str, ...] = ()
     cloud_volume: str | None = None

@@ -29,6 +29,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
     compression, ceiling = compression_of(mount), _ceiling(host, leaves)
     cached = [leaf for leaf in leaves if _has_cached_file(host, leaf)]
     volatile = [leaf for leaf in leaves if _is_file_in_ram(host, leaf)]
+    without_cache = [_lacks_write_cache(host, leaf) for leaf in leaves] or [None]
     return Target(
         file_system=mount.file_system,
         ram_bytes=machine.ram_bytes,
@@ -50,7 +51,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
             if _countable_disks((leaf,), machine) and _queue(host, leaf, "queue/rotational") == "1"
         ),
         disks=_countable_disks(leaves, machine),
-        write_through=_of_all(host, leaves, "queue/write_cache", "write through"),
+        write_through=None if None in without_cache else bool(leaves) and all(without_cache),
         dirty_limit_bytes=_dirty_limit(host, machine),
         physical_block_bytes=_largest(host, leaves, "queue/physical_block_size"),
         mount_options=mount.options,
@@ -63,7 +64,10 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         governor=governor(host),
         persistent_memory=any(leaf.path.startswith("/dev/pmem") for leaf in leaves) or _maps_memory(mount) or None,
         not_counted=_with(host, leaves, "queue/iostats", "0"),
-        without_write_cache=_with(host, leaves, "queue/write_cache", "write through"),
+        not_counted_below=_not_counted_below(host, leaves),
+        served_by_program=tuple(leaf.name for leaf in leaves if _is_served_by_program(host, leaf)),
+        mount_options_below=_mount_options_below(host, leaves),
+        without_write_cache=tuple(leaf.name for leaf, lacks in zip(leaves, without_cache, strict=False) if lacks),
         in_guest=machine.is_guest if any(_is_of_the_machine(leaf) for leaf in leaves) else None,
         zoned=any(_queue(host, leaf, "queue/zoned") in _ZONED for leaf in leaves) or None,
         ceiling_read_bytes_per_s=ceiling,
@@ -92,6 +96,48 @@ def _has_cached_file(host: Host, leaf: Leaf) -> bool:
     """
     is_cached = any(mount.file_system in _IN_RAM or dio == "0" for mount, dio in _files_below(host, leaf))
     return is_cached or _queue(host, leaf, "loop/dio") == "0"
+
+
+def _not_counted_below(host: Host, leaves: tuple[Leaf, ...]) -> tuple[str, ...]:
+    """Return the disks below loop devices whose counters are switched off."""
+    disks = dict.fromkeys((leaf.host, leaf.below) for leaf in leaves if leaf.below is not None)
+    return tuple(
+        below.device
+        for name, below in disks
+        if _attribute(host_named(host, name), below.counter, "queue/iostats") == "0"
+    )
+
+
+def _is_served_by_program(host: Host, leaf: Leaf) -> bool:
+    """True if the leaf device is a loop device whose file is on a FUSE file system, but not an emulated disk."""
+    return not leaf.model and any(mount.file_system.startswith("fuse") for mount, _ in _files_below(host, leaf))
+
+
+def _mount_options_below(host: Host, leaves: tuple[Leaf, ...]) -> tuple[str, ...]:
+    """Return the mount options of the file systems that store the files of loop devices.
+
+    File systems on disks without a volatile write cache are left out, and so are emulated disks.
+    """
+    options: dict[str, None] = {}
+    for leaf in leaves:
+        its_host = _host_of(host, leaf)
+        for mount, _ in () if leaf.model else _files_below(host, leaf):
+            disks = map(whole_disk, mounted_device(its_host, mount.number))
+            places = [f"/sys/class/block/{disk}/queue/write_cache" for disk in disks]
+            if any(text_of(its_host, place).strip() == "write back" for place in places):
+                options |= dict.fromkeys(mount.options)
+    return tuple(options)
+
+
+def _lacks_write_cache(host: Host, leaf: Leaf) -> bool | None:
+    """True if the leaf device has no volatile write cache, None if unknown.
+
+    The cache of a loop device is that of its file (drivers/block/loop.c, BLK_FEAT_WRITE_CACHE). It does not disappear
+    if someone writes `write through` to queue/write_cache: the kernel only stops to send flushes.
+    """
+    text = _queue(host, leaf, "queue/write_cache")
+    is_settable = leaf.path.startswith("/dev/loop") and not leaf.model
+    return None if text is None else text == "write through" and not is_settable
 
 
 def _files_below(host: Host, leaf: Leaf) -> Iterator[tuple[Mount, str]]:
@@ -167,11 +213,13 @@ def _queue(host: Host, leaf: Leaf, name: str) -> str | None:
 
     A partition does not have its own attributes, so those of its disk are read, one directory up.
     """
-    return _of_leaf(host, leaf, name) or _of_leaf(host, leaf, f"../{name}")
+    return _attribute(host_named(host, leaf.host), leaf.counter, name)
 
 
-def _of_leaf(host: Host, leaf: Leaf, name: str) -> str | None:
-    return text_of(host_named(host, leaf.host), f"{leaf.counter.removesuffix('/stat')}/{name}").strip() or None
+def _attribute(host: Host, counter: str, name: str) -> str | None:
+    """Return a sysfs attribute of the block device with this `stat` file, or of its disk if it is a partition."""
+    folder = counter.removesuffix("/stat")
+    return text_of(host, f"{folder}/{name}").strip() or text_of(host, f"{folder}/../{name}").strip() or None
 
 
 def _with(host: Host, leaves: tuple[Leaf, ...], name: str, text: str) -> tuple[str, ...]:

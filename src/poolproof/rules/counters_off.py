@@ -14,6 +14,15 @@ def _in_result(case: Case) -> Findings:
         off = set(case.target.not_counted if case.target else ()) >= set(names)
         why = "queue/iostats is 0" if off else "the counters have been 0 since the disk appeared"
         yield leaves_unproven(_message(names, why), weight=75)
+    target = case.target
+    if target and target.not_counted_below:
+        why = "queue/iostats is 0, and it stores the files of loop devices"
+        yield leaves_unproven(_message(target.not_counted_below, why), weight=75)
+    if target and target.served_by_program:
+        why = "a program serves the loop device's file through FUSE"
+        yield leaves_unproven(
+            _message(tuple(f"the disk below {name}" for name in target.served_by_program), why), weight=75
+        )
 
 
 def _message(names: tuple[str, ...], why: str) -> str:
@@ -24,11 +33,16 @@ RULE = Rule(
     title="The disks' I/O is not counted",
     wrong=(
         "The kernel does not count the I/O of a disk if queue/iostats is 0, and older kernels do not count the I/O of "
-        "an NVMe disk with native multipath. A counter that stays at 0 therefore does not show that the disk was idle."
+        "an NVMe disk with native multipath. A counter that stays at 0 therefore does not show that the disk was idle. "
+        "If the file of a loop device is on a FUSE file system, a program serves it, perhaps from RAM, and nothing "
+        "counts the I/O of that program."
     ),
-    shows="Before the run: queue/iostats is 0. In the counters: all counters of a disk have been 0 since it appeared.",
+    shows="Before the run: queue/iostats is 0, also that of the disk that stores the file of a loop device; or that "
+    "file is on a FUSE file system. Emulated disks are excepted. In the counters: all counters of a disk have been 0 "
+    "since it appeared.",
     error="Unknown, because the counters cannot show whether RAM served the I/O.",
-    fix="run echo 1 > /sys/block/DISK/queue/iostats; for NVMe with multipath, use a newer kernel",
+    fix="run echo 1 > /sys/block/DISK/queue/iostats; for NVMe with multipath, use a newer kernel; put the files of "
+    "loop devices on a disk",
     sources=(
         "https://www.kernel.org/doc/html/latest/block/queue-sysfs.html (iostats)",
         linux_source("6.12", "drivers/nvme/host/multipath.c", "nvme_mpath_start_request"),

@@ -18,6 +18,7 @@ def _in_result(case: Case) -> Findings:
     yield from _of_syncs(case)
     yield from _of_synchronous_writes(case)
     yield from _of_branches(case)
+    yield from _of_files_below(case)
     yield from _of_quoted_mount(case)
     yield from _of_quoted_flush(case)
 
@@ -39,6 +40,19 @@ def _of_branches(case: Case) -> Findings:
             "cache is on: the file system on this branch acknowledges syncs without a flush",
             weight=88,
             metrics=OF_COMMITS if all(job.sync_every == 1 for job in jobs) else SYNCS,
+        )
+
+
+def _of_files_below(case: Case) -> Findings:
+    """Yield a finding if the file systems with the files of loop devices do not pass the flushes on to their disk."""
+    off = sorted(_OFF & set(case.target.mount_options_below)) if case.target else []
+    jobs = [job for job in case.jobs if job.writes and (job.sync_every or job.writes_are_synchronous)]
+    if off and jobs:
+        yield suspects(
+            f"{case.who(jobs)} makes its writes durable, but the file of a loop device is on a file system mounted "
+            f"with {off[0]}, which sends no flush to its disk, although the disk's write cache is on",
+            weight=87,
+            metrics=OF_COMMITS,
         )
 
 
@@ -124,15 +138,16 @@ RULE = Rule(
         "Kernels before Linux 5.5 do not count flushes, and later kernels do not count those of partitions, md arrays, "
         "device-mapper devices and zvols. On such devices, missing flushes cannot be detected. In a text: a result of "
         "synced writes, below a line with the mount option nobarrier or barrier=0. This is not reported if the text "
-        "mentions a battery or power-loss protection. Or a row of pg_test_fsync is more than ten times as fast as "
-        "`fsync_writethrough`, the only row that flushes the drive's cache on macOS."
+        "mentions a battery or power-loss protection. Or the file of a loop device is on a file system with such an "
+        "option. Or a row of pg_test_fsync is more than ten times as fast as `fsync_writethrough`, the only row that "
+        "flushes the drive's cache on macOS."
     ),
     error=(
         "The latency of commits is too low. For comparison, 4096 syncs in a valid run caused 4095 flushes and 8612 "
         "write requests."
     ),
-    fix="look for sync=disabled, eatmydata, nobarrier, a battery-backed controller, cache=unsafe in the hypervisor, or "
-    "macOS, where only F_FULLFSYNC flushes",
+    fix="look for sync=disabled, eatmydata, nobarrier, `write through` in queue/write_cache, a battery-backed "
+    "controller, cache=unsafe in the hypervisor, or macOS, where only F_FULLFSYNC flushes",
     sources=(
         "measured case L16",
         linux_source("5.5", "block/partition-generic.c", "part_stat_show (the first release with a flush field)"),

@@ -18,14 +18,15 @@ def _flows_below(case: Case, *, skip_loops: bool = False) -> Iterator[tuple[str,
     Yields a `Flow` for the reads and one for the writes of each disk that stores backing files. Each comes with two
     phrases that name its two sides, e.g. "loop0 read" and "sda, the disk below, read". Loop devices on the same disk
     are added up, because the disk's counters cover all of them. Reads or writes are left out if the loop devices moved
-    at most 5% of fio's bytes. Reads are also left out if RAM is part of the measurement.
+    at most 5% of fio's bytes. Reads are also left out if RAM is part of the measurement, and disks are left out if the
+    kernel does not count their I/O.
 
     `skip_loops`: leave out disks that are loop devices, because their own backing file may be in the page cache.
     """
     found = account(case)
     disks = sorted({leaf.below_device for leaf in case.leaves if leaf.below_device})
     for disk in disks if found else ():
-        if skip_loops and disk.startswith("loop"):
+        if (skip_loops and disk.startswith("loop")) or (case.target and disk in case.target.not_counted_below):
             continue
         above = [leaf for leaf in case.leaves if leaf.below_device == disk]
         names, below = ", ".join(leaf.device for leaf in above), f"{disk}, the disk below,"

@@ -157,6 +157,52 @@ def test_disks_that_the_kernel_does_not_count_are_named() -> None:
     assert target(leaf("sda"), files={"/sys/class/block/sda/queue/iostats": "1\n"}).not_counted == ()
 
 
+_FILES = {
+    "/sys/class/block/loop0/loop/backing_file": "/img/a\n",
+    "/sys/dev/block/8:2/uevent": "DEVNAME=vda\n",
+    "/sys/class/block/vda/queue/write_cache": "write back\n",
+}
+_MOUNTS_OF_FILES = _MOUNTS + "41 1 8:2 / /img rw,relatime,{options} shared:1 - {kind} /dev/vda rw,{options}\n"
+
+
+def _on_file(kind: str, options: str = "barrier=1", model: str = "", **files: str) -> Target:
+    mounts = _MOUNTS_OF_FILES.format(kind=kind, options=options)
+    told = {
+        **_FILES,
+        "/proc/self/mountinfo": mounts,
+        **{f"/sys/class/block/{key}": text for key, text in files.items()},
+    }
+    return target(leaf("loop0", _BELOW, model), files=told)
+
+
+def test_the_disk_below_a_loop_device_may_not_be_counted() -> None:
+    assert _on_file("ext4", **{"vda/queue/iostats": "0\n"}).not_counted_below == ("vda",)
+    assert _on_file("ext4", **{"vda/queue/iostats": "1\n"}).not_counted_below == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "served"), [("fuse.nbdfuse", "", ("d",)), ("fuse.nbdfuse", "hdd-7200", ()), ("xfs", "", ())]
+)
+def test_a_program_serves_files_on_fuse(kind: str, model: str, served: tuple[str, ...]) -> None:
+    assert _on_file(kind, model=model).served_by_program == served
+
+
+def test_the_options_of_the_file_system_with_the_file_are_known() -> None:
+    assert "barrier=0" in _on_file("ext4", "barrier=0").mount_options_below
+    through = _on_file("ext4", "barrier=0", **{"vda/queue/write_cache": "write through\n"})
+    assert through.mount_options_below == ()
+
+
+def test_a_setting_does_not_take_the_write_cache_from_a_loop_device() -> None:
+    """Since the kernel then sends no flushes, syncs without a flush were judged as those of a disk without a cache."""
+    through = {"/sys/class/block/loop0/queue/write_cache": "write through\n"}
+    assert target(leaf("loop0"), files=through).write_through is False
+    assert target(leaf("loop0"), files=through).without_write_cache == ()
+    disk = {"/sys/class/block/sda/queue/write_cache": "write through\n"}
+    assert target(leaf("sda"), files=disk).write_through is True
+    assert target(leaf("sda")).write_through is None
+
+
 def test_a_partition_has_the_queue_of_its_disk() -> None:
     found = target(leaf("sda1"), files={"/sys/class/block/sda1/../queue/write_cache": "write through\n"})
     assert (found.write_through, found.without_write_cache) == (True, ("d",))

@@ -124,6 +124,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
     ),
     "counters-off": (
+        Example(replace(loop(0), target=replace(EXT4, not_counted_below=("vda",))), "leaves-unproven", loop(0)),
+        Example(replace(loop(GIB), target=replace(EXT4, served_by_program=("loop0",))), "leaves-unproven", loop(GIB)),
         Example(lint_of(_RANDOM_READ, replace(EXT4, not_counted=("sda",))), "notes", lint_of(_RANDOM_READ)),
         Example(
             with_leaves(read_of(_RANDOM_READ, GIB, 0), leaf("nvme0n1", counted=False)),
@@ -207,6 +209,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of(_RANDOM_READ, replace(EXT4, loop_without_direct=("loop0",))), "suspects", lint_of(_RANDOM_READ)
         ),
         Example(loop(0), "refutes", loop(GIB)),
+        Example(loop(0), "refutes", replace(loop(0), target=replace(EXT4, not_counted_below=("vda",)))),
     ),
     "prior-file-reuse": (
         Example(
