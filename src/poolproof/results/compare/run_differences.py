@@ -37,9 +37,8 @@ class RunDifference:
 def run_differences(a: LoadedRun, b: LoadedRun) -> tuple[RunDifference, ...]:
     """Return the recorded differences that may affect results.
 
-    Campaign names, paths and seeds are ignored. Kernel settings, queue settings of
-    disks, devices, layouts and most program versions are
-    compared only if both runs recorded them.
+    Campaign names, paths and seeds are ignored. Kernel settings, queue settings of disks, devices, layouts and most
+    program versions are compared only if both runs recorded them.
     """
     found = [*_differing(_machine(a), _machine(b))]
     found += _differing(_settings(a), _settings(b), in_both=True)
