@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from poolproof.evidence.backing_files import BackingFiles
+
 
 @dataclass(frozen=True, slots=True)
 class LeafUse:
@@ -12,8 +14,7 @@ class LeafUse:
     `*_ios`: the number of requests at the device. The load may have issued more or fewer I/Os.
     `write_*`: the writes by the end of the load. `drained_write_*` also includes the writes of the final flush.
     `below_*`: the activity of the disk that stores a loop file, or None if the device is not a loop device.
-    `flush_ios`: the number of flushes, or None if the kernel does not count them (before Linux 5.5, and for
-    partitions, md arrays, device mapper and zvols).
+    `flush_ios`: the flushes, or None if the kernel does not count them (before 5.5; partitions, md, device mapper, zvols).
     `latency_s`: the mean time of a request at the device, or None without requests.
     `*_merges`: the number of requests that the block layer merged into others before they reached the device.
     `counted`: False if all of the device's counters are still 0, so its I/O is not counted.
@@ -173,8 +174,7 @@ class Target:
     `journals_in_ram`: True if dm-integrity's journal completes writes below the target while they are only in RAM.
     `persistent_memory`: True if the data is on a pmem device, or the file system maps it directly (dax).
     `narrow_links`: a clause for each disk whose PCIe link is narrower or slower than the disk supports.
-    `cloud_volume`: the model name of a leaf device that is a cloud provider's network volume.
-    `degraded`: a clause for each array or pool with a missing disk.
+    `degraded`: a clause for each array or pool with a missing disk. `cloud_volume`: the model of a cloud's volume.
     `cache_devices`: the names of the fast devices of LVM caches. `copy_devices`: those that store only copies of data.
 
     The other fields describe the leaf devices:
@@ -183,14 +183,10 @@ class Target:
     `rotational`: True if all of them are rotational. `rotational_devices`: the names of those known to be.
     `zoned`: True if any of them is an SMR disk. `discarded`: True if they were trimmed and not filled since.
     `ceiling_*`: the maximum rate of all their links and media together, without RAM.
-    `write_through`: True if none of them has a volatile write cache. The kernel then sends no flushes.
-    `without_write_cache`: the names of those without a volatile write cache.
+    `without_write_cache`: those without a volatile write cache. `write_through`: True if that is all of them.
     `physical_block_bytes`: their sector size. `alignment_bytes`: the smallest write sent to them (1 << ashift).
     `compressed_below`: the paths of loop devices whose files are on a file system with compression.
-    `not_counted`: the names of those whose counters are switched off (queue/iostats is 0).
-    `not_counted_below`: the disks that store the files of loop devices and whose counters are switched off.
-    `served_by_program`: the names of loop devices whose file is on a FUSE file system.
-    `mount_options_below`: the options of the file systems that store the files of loop devices.
+    `not_counted`: those whose queue/iostats is 0. `backing`: what stores the files of those that are loop devices.
     """
 
     file_system: str
@@ -218,9 +214,7 @@ class Target:
     emulated: tuple[str, ...] = ()
     persistent_memory: bool | None = None
     not_counted: tuple[str, ...] = ()
-    not_counted_below: tuple[str, ...] = ()
-    served_by_program: tuple[str, ...] = ()
-    mount_options_below: tuple[str, ...] = ()
+    backing: BackingFiles = field(default_factory=BackingFiles)
     without_write_cache: tuple[str, ...] = ()
     narrow_links: tuple[str, ...] = ()
     cloud_volume: str | None = None

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from poolproof.devices.emulated.model import MODELS
 from poolproof.devices.model import Leaf, Volume
+from poolproof.evidence.backing_files import BackingFiles
 from poolproof.evidence.model import Target
 from poolproof.facts.block import Mount, mount_of, mounted_device, parse_mountinfo, whole_disk
 from poolproof.facts.disk_link import link_bytes_per_s, narrow_link
@@ -64,9 +65,11 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         governor=governor(host),
         persistent_memory=any(leaf.path.startswith("/dev/pmem") for leaf in leaves) or _maps_memory(mount) or None,
         not_counted=_with(host, leaves, "queue/iostats", "0"),
-        not_counted_below=_not_counted_below(host, leaves),
-        served_by_program=tuple(leaf.name for leaf in leaves if _is_served_by_program(host, leaf)),
-        mount_options_below=_mount_options_below(host, leaves),
+        backing=BackingFiles(
+            not_counted=_not_counted_below(host, leaves),
+            served_by_program=tuple(leaf.name for leaf in leaves if _is_served_by_program(host, leaf)),
+            mount_options=_mount_options_below(host, leaves),
+        ),
         without_write_cache=tuple(leaf.name for leaf, lacks in zip(leaves, without_cache, strict=False) if lacks),
         in_guest=machine.is_guest if any(_is_of_the_machine(leaf) for leaf in leaves) else None,
         zoned=any(_queue(host, leaf, "queue/zoned") in _ZONED for leaf in leaves) or None,

@@ -14,14 +14,14 @@ def _in_result(case: Case) -> Findings:
         off = set(case.target.not_counted if case.target else ()) >= set(names)
         why = "queue/iostats is 0" if off else "the counters have been 0 since the disk appeared"
         yield leaves_unproven(_message(names, why), weight=75)
-    target = case.target
-    if target and target.not_counted_below:
+    backing = case.target.backing if case.target else None
+    if backing and backing.not_counted:
         why = "queue/iostats is 0, and it stores the files of loop devices"
-        yield leaves_unproven(_message(target.not_counted_below, why), weight=75)
-    if target and target.served_by_program:
+        yield leaves_unproven(_message(backing.not_counted, why), weight=75)
+    if backing and backing.served_by_program:
         why = "a program serves the loop device's file through FUSE"
         yield leaves_unproven(
-            _message(tuple(f"the disk below {name}" for name in target.served_by_program), why), weight=75
+            _message(tuple(f"the disk below {name}" for name in backing.served_by_program), why), weight=75
         )
 
 

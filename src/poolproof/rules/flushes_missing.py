@@ -45,7 +45,7 @@ def _of_branches(case: Case) -> Findings:
 
 def _of_files_below(case: Case) -> Findings:
     """Yield a finding if the file systems with the files of loop devices do not pass the flushes on to their disk."""
-    off = sorted(_OFF & set(case.target.mount_options_below)) if case.target else []
+    off = sorted(_OFF & set(case.target.backing.mount_options)) if case.target else []
     jobs = [job for job in case.jobs if job.writes and (job.sync_every or job.writes_are_synchronous)]
     if off and jobs:
         yield suspects(

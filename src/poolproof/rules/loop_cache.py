@@ -26,7 +26,7 @@ def _flows_below(case: Case, *, skip_loops: bool = False) -> Iterator[tuple[str,
     found = account(case)
     disks = sorted({leaf.below_device for leaf in case.leaves if leaf.below_device})
     for disk in disks if found else ():
-        if (skip_loops and disk.startswith("loop")) or (case.target and disk in case.target.not_counted_below):
+        if (skip_loops and disk.startswith("loop")) or (case.target and disk in case.target.backing.not_counted):
             continue
         above = [leaf for leaf in case.leaves if leaf.below_device == disk]
         names, below = ", ".join(leaf.device for leaf in above), f"{disk}, the disk below,"

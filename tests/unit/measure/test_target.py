@@ -176,21 +176,21 @@ def _on_file(kind: str, options: str = "barrier=1", model: str = "", **files: st
 
 
 def test_the_disk_below_a_loop_device_may_not_be_counted() -> None:
-    assert _on_file("ext4", **{"vda/queue/iostats": "0\n"}).not_counted_below == ("vda",)
-    assert _on_file("ext4", **{"vda/queue/iostats": "1\n"}).not_counted_below == ()
+    assert _on_file("ext4", **{"vda/queue/iostats": "0\n"}).backing.not_counted == ("vda",)
+    assert _on_file("ext4", **{"vda/queue/iostats": "1\n"}).backing.not_counted == ()
 
 
 @pytest.mark.parametrize(
     ("kind", "model", "served"), [("fuse.nbdfuse", "", ("d",)), ("fuse.nbdfuse", "hdd-7200", ()), ("xfs", "", ())]
 )
 def test_a_program_serves_files_on_fuse(kind: str, model: str, served: tuple[str, ...]) -> None:
-    assert _on_file(kind, model=model).served_by_program == served
+    assert _on_file(kind, model=model).backing.served_by_program == served
 
 
 def test_the_options_of_the_file_system_with_the_file_are_known() -> None:
-    assert "barrier=0" in _on_file("ext4", "barrier=0").mount_options_below
+    assert "barrier=0" in _on_file("ext4", "barrier=0").backing.mount_options
     through = _on_file("ext4", "barrier=0", **{"vda/queue/write_cache": "write through\n"})
-    assert through.mount_options_below == ()
+    assert through.backing.mount_options == ()
 
 
 def test_a_setting_does_not_take_the_write_cache_from_a_loop_device() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from poolproof.evidence import model
+from poolproof.evidence.backing_files import BackingFiles
 from poolproof.evidence.model import Target
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
@@ -124,8 +125,16 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
     ),
     "counters-off": (
-        Example(replace(loop(0), target=replace(EXT4, not_counted_below=("vda",))), "leaves-unproven", loop(0)),
-        Example(replace(loop(GIB), target=replace(EXT4, served_by_program=("loop0",))), "leaves-unproven", loop(GIB)),
+        Example(
+            replace(loop(0), target=replace(EXT4, backing=BackingFiles(not_counted=("vda",)))),
+            "leaves-unproven",
+            loop(0),
+        ),
+        Example(
+            replace(loop(GIB), target=replace(EXT4, backing=BackingFiles(served_by_program=("loop0",)))),
+            "leaves-unproven",
+            loop(GIB),
+        ),
         Example(lint_of(_RANDOM_READ, replace(EXT4, not_counted=("sda",))), "notes", lint_of(_RANDOM_READ)),
         Example(
             with_leaves(read_of(_RANDOM_READ, GIB, 0), leaf("nvme0n1", counted=False)),
@@ -209,7 +218,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of(_RANDOM_READ, replace(EXT4, loop_without_direct=("loop0",))), "suspects", lint_of(_RANDOM_READ)
         ),
         Example(loop(0), "refutes", loop(GIB)),
-        Example(loop(0), "refutes", replace(loop(0), target=replace(EXT4, not_counted_below=("vda",)))),
+        Example(loop(0), "refutes", replace(loop(0), target=replace(EXT4, backing=BackingFiles(not_counted=("vda",))))),
     ),
     "prior-file-reuse": (
         Example(

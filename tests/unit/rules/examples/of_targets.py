@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from poolproof.evidence.backing_files import BackingFiles
 from poolproof.evidence.model import CpuUse, DeviceLimit, HostUse, OtherWork, Target, TestFile, Throttling
 from poolproof.load.outcome import Latency
 from poolproof.rules.model import Case
@@ -117,7 +118,7 @@ def _small_writes(size: str = "64k", rate: int = 4223, options: str = "", *, wri
 
 def _on_files(option: str) -> Case:
     """Return commits to a loop device whose file is on a file system with the given mount option."""
-    target = replace(EXT4, write_through=False, mount_options_below=("rw", option))
+    target = replace(EXT4, write_through=False, backing=BackingFiles(mount_options=("rw", option)))
     return with_syncs(write_of(_COMMIT, MIB, 2 * MIB, 2 * MIB, target), 256, 256)
 
 
