@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.arguments import arguments
-from poolproof.evidence.model import Evidence, Target
+from poolproof.evidence.model import Evidence
+from poolproof.evidence.target_facts import Target
 from poolproof.foreign.audit.context import read_context, target_of
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.job_groups import JobFiles, Targets

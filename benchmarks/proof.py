@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchmarks.arguments import arguments
-from poolproof.evidence.model import Account, Evidence, LeafUse, Target, ZfsFacts, ZfsUse
+from poolproof.evidence.model import Account, Evidence, LeafUse, ZfsUse
+from poolproof.evidence.target_facts import Target, ZfsFacts
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome

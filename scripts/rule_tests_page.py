@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.unit.rules.examples import EXAMPLES
 
-from poolproof.evidence.model import Target, ZfsFacts
+from poolproof.evidence.target_facts import Target, ZfsFacts
 from poolproof.load.fio.load import job_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome

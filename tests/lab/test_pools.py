@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from poolproof.errors import BuildError
-from poolproof.evidence.model import Expected, Target
+from poolproof.evidence.model import Expected
+from poolproof.evidence.target_facts import Target
 from poolproof.lab.reach import reach_host
 from poolproof.layers import open_layout
 from poolproof.layers.directory import FLUSH

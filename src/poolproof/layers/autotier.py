@@ -21,7 +21,7 @@ from types import MappingProxyType
 from poolproof.campaign.expression import Argument, Option
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CommandError
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.layers import arguments
 from poolproof.layers.arguments import Input, words
 from poolproof.layers.base import HealthCheck, Layer, LayerNode, LayerPlan, OpenLayer, StageReader

@@ -9,7 +9,8 @@ from typing import Any, Generic, TypeVar
 from poolproof.campaign.expression import Argument
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CampaignError
-from poolproof.evidence.model import Target, VdevUse
+from poolproof.evidence.model import VdevUse
+from poolproof.evidence.target_facts import Target
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.layers.existing_storage import FoundReader
@@ -86,9 +87,8 @@ class LayerPlan:
     `flush`: writes out the data that the layer buffers in RAM. If it is empty, a directory is flushed with syncfs.
     `health_check`: set if the layer's program may hang.
 
-    Each step of `make` and `open` includes an undo for what it changes. After all layers of a layout have been closed
-    and opened again, none of the layout's data may be left in RAM. A block device is flushed only if it is at the top
-    of the layout; it is then also synced.
+    Each step of `make` and `open` includes an undo for what it changes. After all layers of a layout were closed and
+    opened again, none of its data may be in RAM. Of block devices, only the top of a layout is flushed and synced.
     """
 
     make: tuple[Step, ...]

@@ -5,7 +5,7 @@ The file system passes I/O on to these branches, so their compression and their 
 
 from dataclasses import replace
 
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.facts.block import mount_of, parse_mountinfo
 from poolproof.hosts.base import text_of
 from poolproof.layers.base import OpenLayer, Spec

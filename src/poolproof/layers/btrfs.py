@@ -12,7 +12,8 @@ from types import MappingProxyType
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
-from poolproof.evidence.model import Expected, Target
+from poolproof.evidence.model import Expected
+from poolproof.evidence.target_facts import Target
 from poolproof.facts.block import Mount
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host

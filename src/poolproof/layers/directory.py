@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.facts.disk_state import devices_below
 from poolproof.layers.base import DeviceNode, Layer, LayerNode, LayerPlan, OpenLayer, StageReader
 from poolproof.layers.layer_catalogue import all_layers, describe_found, storage_at

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from poolproof.evidence.model import Expected, Target
+from poolproof.evidence.model import Expected
+from poolproof.evidence.target_facts import Target
 from poolproof.facts.block import Mount
 from poolproof.hosts.base import Host
 

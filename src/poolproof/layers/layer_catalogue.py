@@ -8,7 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from poolproof import layers
-from poolproof.evidence.model import Expected, Target
+from poolproof.evidence.model import Expected
+from poolproof.evidence.target_facts import Target
 from poolproof.facts.block import Below, Mount, block_below, mount_of, mounted_device, parse_mountinfo
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Layer

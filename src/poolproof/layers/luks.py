@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from poolproof.devices.model import Site, Volume
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.facts.machine import ProgramVersion
 from poolproof.layers.arguments import Chosen, Vocabulary, check_values, choose, one_block, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader

@@ -14,7 +14,7 @@ from typing import Annotated, TypeVar
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CommandError
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.facts.disk_state import MDSTAT_MEMBER
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host, text_of

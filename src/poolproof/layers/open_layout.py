@@ -10,7 +10,8 @@ from typing import Any
 
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.account import BELOW, DATASET, DEVICE, CountingPoint
-from poolproof.evidence.model import Expected, Target, VdevUse
+from poolproof.evidence.model import Expected, VdevUse
+from poolproof.evidence.target_facts import Target
 from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.layers.base import Layer, LayerFault, LayerNode, OpenLayer, WriteBack
 from poolproof.layers.directory import Dir

@@ -16,7 +16,8 @@ from types import MappingProxyType
 from poolproof.campaign.expression import Option
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
-from poolproof.evidence.model import Target, VdevUse
+from poolproof.evidence.model import VdevUse
+from poolproof.evidence.target_facts import Target
 from poolproof.evidence.zfs import KSTATS
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from poolproof.evidence.model import Expected, MirrorSide, Target, ZfsFacts
+from poolproof.evidence.model import Expected
+from poolproof.evidence.target_facts import MirrorSide, Target, ZfsFacts
 from poolproof.facts.block import Mount
 from poolproof.facts.machine import said_by
 from poolproof.hosts.base import Host, text_of

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.devices.model import Volume
-from poolproof.evidence.model import MirrorSide, Target, ZfsFacts
+from poolproof.evidence.target_facts import MirrorSide, Target, ZfsFacts
 from poolproof.evidence.zfs import KSTATS, parse_kstat
 from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.layers.base import LayerFault, WriteBack

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
-from poolproof.evidence.model import Target, ZfsFacts
+from poolproof.evidence.target_facts import Target, ZfsFacts
 from poolproof.layers.arguments import size_of
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader
 from poolproof.layers.zfs import VERSION, Zfs, pool_of, required_properties

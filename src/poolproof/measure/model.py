@@ -9,7 +9,8 @@ from poolproof.campaign.model import Measure, Workload
 from poolproof.devices.model import IdentityCheck, Leaf
 from poolproof.errors import PoolproofError
 from poolproof.evidence.account import Idle
-from poolproof.evidence.model import Expected, Target, TestFile
+from poolproof.evidence.model import Expected, TestFile
+from poolproof.evidence.target_facts import Target
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Node
 from poolproof.layers.tree import TreePlan

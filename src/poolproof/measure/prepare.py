@@ -9,7 +9,8 @@ from typing import NamedTuple
 from poolproof.campaign.model import Workload
 from poolproof.errors import BuildError
 from poolproof.evidence.counters import parse_counters
-from poolproof.evidence.model import Target, TestFile
+from poolproof.evidence.model import TestFile
+from poolproof.evidence.target_facts import Target
 from poolproof.evidence.test_files import inspect, list_files, resident_bytes
 from poolproof.hosts.base import Host, host_named
 from poolproof.layers.layer_catalogue import layer_of

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from poolproof.evidence.counter_sources import Values, read_sources
 from poolproof.evidence.host_use import HostReading, read_host
-from poolproof.evidence.model import DeviceLimit, OtherWork, Throttling, ZfsFacts, ZfsUse
+from poolproof.evidence.model import DeviceLimit, OtherWork, Throttling, ZfsUse
 from poolproof.evidence.other_work import OthersReading, others_between, read_others
+from poolproof.evidence.target_facts import ZfsFacts
 from poolproof.evidence.zfs import ZfsCounters, read_zfs, use_between
 from poolproof.facts.conditions import Conditions, read_conditions
 from poolproof.layers.open_layout import pool_host

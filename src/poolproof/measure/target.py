@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from poolproof.devices.emulated.model import MODELS
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.backing_files import BackingFiles
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.facts.block import Mount, mount_of, mounted_device, parse_mountinfo, whole_disk
 from poolproof.facts.disk_link import link_bytes_per_s, narrow_link
 from poolproof.facts.disk_state import cloud_volume, degraded_arrays, governor

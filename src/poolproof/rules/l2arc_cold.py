@@ -1,6 +1,6 @@
 """A ZFS cache device that is still filling."""
 
-from poolproof.evidence.model import ZfsFacts
+from poolproof.evidence.target_facts import ZfsFacts
 from poolproof.rules.model import Case, Findings, Rule, notes, zfs_issue, zfs_source
 from poolproof.rules.path import release_of
 from poolproof.rules.reported import asked_s, ran_s

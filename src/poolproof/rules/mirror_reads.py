@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from poolproof.evidence.model import MirrorSide
+from poolproof.evidence.target_facts import MirrorSide
 from poolproof.rules.model import Case
 
 

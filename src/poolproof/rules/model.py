@@ -6,7 +6,8 @@ from functools import partial
 from typing import Literal
 
 from poolproof.errors import one_line
-from poolproof.evidence.model import Evidence, LeafUse, Target, TestFile, ZfsFacts
+from poolproof.evidence.model import Evidence, LeafUse, TestFile
+from poolproof.evidence.target_facts import Target, ZfsFacts
 from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome
 from poolproof.metrics import MetricId

@@ -2,7 +2,7 @@
 
 import re
 
-from poolproof.evidence.model import Target, ZfsFacts
+from poolproof.evidence.target_facts import Target, ZfsFacts
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job, is_on_devices
 from poolproof.rules.model import Case

@@ -1,6 +1,6 @@
 """Buffered writes that are never synced."""
 
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.load.model import LoadPart
 from poolproof.metrics import rates_of
 from poolproof.rules.fio_job import fio_job

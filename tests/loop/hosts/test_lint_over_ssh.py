@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.foreign.audit.context import read_context
 from poolproof.foreign.lint.job_groups import JobFiles
 from poolproof.foreign.lint.sources import fio_keywords

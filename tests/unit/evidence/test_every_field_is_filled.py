@@ -9,12 +9,17 @@ from typing import Any
 import pytest
 
 import poolproof
-from poolproof.evidence import model
+from poolproof.evidence import backing_files, model, target_facts
 
 _SOURCE = Path(poolproof.__file__).parent
 _LIVE = ("evidence", "measure", "layers", "facts", "devices")
 _KINDS = sorted(
-    (kind for kind in vars(model).values() if isinstance(kind, type) and is_dataclass(kind)),
+    {
+        kind
+        for module in (model, target_facts, backing_files)
+        for kind in vars(module).values()
+        if isinstance(kind, type) and is_dataclass(kind)
+    },
     key=lambda kind: kind.__name__,
 )
 

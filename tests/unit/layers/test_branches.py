@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.devices.model import Leaf, Volume
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.layers.open_layout import describe
 from poolproof.layers.tree import plan_tree
 from tests.unit.facts.told import ToldHost

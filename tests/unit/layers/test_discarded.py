@@ -6,7 +6,7 @@ import pytest
 
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence import model
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.layers.open_layout import describe
 from poolproof.layers.tree import plan_tree
 from poolproof.rules.judge import judge

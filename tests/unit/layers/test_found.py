@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.evidence.model import Expected, Target
+from poolproof.evidence.model import Expected
+from poolproof.evidence.target_facts import Target
 from poolproof.facts.disk_state import BELOW, degraded_arrays
 from poolproof.hosts.local import LocalHost
 from poolproof.layers import open_layout

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.layers import open_layout
 from poolproof.layers.luks import UndoMapping
 from poolproof.layers.shared_steps import signature_uuid

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.layers import open_layout
 from poolproof.layers.base import DeviceNode, OpenLayer
 from poolproof.layers.lvm_commands import UndoGroup

@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.errors import HostError
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.layers import md, open_layout, tree
 from poolproof.layers.base import DeviceNode, OpenLayer
 from poolproof.layers.md import UndoArray

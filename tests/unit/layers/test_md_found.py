@@ -2,7 +2,8 @@
 
 import pytest
 
-from poolproof.evidence.model import Expected, Target
+from poolproof.evidence.model import Expected
+from poolproof.evidence.target_facts import Target
 from poolproof.layers import open_layout
 from poolproof.layers.layer_catalogue import busy_on, device_under, leaves_under
 from poolproof.layers.md_found import SYSFS, ArrayReader

@@ -2,7 +2,7 @@
 
 import pytest
 
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.layers import open_layout
 from poolproof.layers.base import DeviceNode, OpenLayer
 from poolproof.layers.zfs_status import busy_with, fault_of, module_facts, parse_list

@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.evidence import model
-from poolproof.evidence.model import Target, ZfsFacts
+from poolproof.evidence.target_facts import Target, ZfsFacts
 from poolproof.measure.model import Fill
 from poolproof.measure.prepare import stored_share
 

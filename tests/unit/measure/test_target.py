@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from poolproof.devices.model import Leaf, Volume
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.facts.block import Below
 from poolproof.facts.machine import Machine
 from poolproof.hosts.base import Hosts

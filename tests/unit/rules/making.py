@@ -1,6 +1,7 @@
 """Builders for cases: job options as on a command line, and the bytes of the byte accounting."""
 
-from poolproof.evidence.model import Account, Evidence, LeafUse, Target
+from poolproof.evidence.model import Account, Evidence, LeafUse
+from poolproof.evidence.target_facts import Target
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import part_of
 from poolproof.load.model import Load, LoadPart

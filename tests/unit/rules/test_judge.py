@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poolproof.evidence.model import Evidence, LeafUse, Target, ZfsFacts
+from poolproof.evidence.model import Evidence, LeafUse
+from poolproof.evidence.target_facts import Target, ZfsFacts
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load

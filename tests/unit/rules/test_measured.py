@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from poolproof.evidence import model
-from poolproof.evidence.model import Evidence, Target
+from poolproof.evidence.model import Evidence
+from poolproof.evidence.target_facts import Target
 from poolproof.load.outcome import Latency, Outcome
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case

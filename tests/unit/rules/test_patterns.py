@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from poolproof.evidence.model import Target, ZfsFacts
+from poolproof.evidence.target_facts import Target, ZfsFacts
 from poolproof.rules.judge import judge, lint
 from poolproof.rules.model import Case, Finding
 from tests.unit.rules.making import EXT4, MIB, counted, direction, jobs, said

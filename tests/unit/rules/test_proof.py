@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from poolproof.evidence.model import Evidence, Target, ZfsFacts, ZfsUse
+from poolproof.evidence.model import Evidence, ZfsUse
+from poolproof.evidence.target_facts import Target, ZfsFacts
 from poolproof.load.outcome import Latency, Outcome, PartOutcome
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case

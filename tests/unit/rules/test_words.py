@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from poolproof.evidence.model import Evidence, Target, ZfsFacts
+from poolproof.evidence.model import Evidence
+from poolproof.evidence.target_facts import Target, ZfsFacts
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.errors import UsageError
-from poolproof.evidence.model import Target, ZfsFacts
+from poolproof.evidence.target_facts import Target, ZfsFacts
 from poolproof.layers.layer_catalogue import compressed_unit_bytes
 from poolproof.units import format_size, parse_size
 

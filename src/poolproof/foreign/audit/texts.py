@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.errors import FioError, PoolproofError
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.foreign.audit.advice import estimate_of, overwritten_devices, proof_of, rerun_command
 from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from posixpath import normpath
 from typing import Protocol
 
-from poolproof.evidence.model import Evidence, Target
+from poolproof.evidence.model import Evidence
+from poolproof.evidence.target_facts import Target
 from poolproof.foreign.lint.earlier_commands import NOTHING_BEFORE, Before
 from poolproof.foreign.lint.model import FioCall, RunsIn, WrittenDevice
 from poolproof.foreign.lint.variables import UNKNOWN

@@ -9,7 +9,8 @@ from typing import TypeVar
 from poolproof.devices.guard import found_on
 from poolproof.devices.model import Leaf, Volume
 from poolproof.errors import CommandError, PoolproofError
-from poolproof.evidence.model import Evidence, Target
+from poolproof.evidence.model import Evidence
+from poolproof.evidence.target_facts import Target
 from poolproof.evidence.test_files import inspect
 from poolproof.facts.block import BlockFacts, block_below, block_devices, examine
 from poolproof.facts.machine import survey

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from poolproof.campaign.cell_key import HEALTHY, CellKey
 from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH
-from poolproof.evidence.model import Account, Evidence, LeafUse, Target
+from poolproof.evidence.model import Account, Evidence, LeafUse
+from poolproof.evidence.target_facts import Target
 from poolproof.metrics import MetricId, TrialMetrics, metric_of
 from poolproof.rules.model import VERDICTS, Case, Finding
 from poolproof.stopping.model import NotConverged

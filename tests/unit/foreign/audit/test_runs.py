@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from poolproof.evidence.model import Account, Evidence, LeafUse, Target
+from poolproof.evidence.model import Account, Evidence, LeafUse
+from poolproof.evidence.target_facts import Target
 from poolproof.foreign.audit.context import Context, read_context
 from poolproof.foreign.audit.model import Audited, audited_object
 from poolproof.foreign.audit.saved_trials import audit_run

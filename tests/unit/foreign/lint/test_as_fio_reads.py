@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.model import Diagnostic
 from tests.golden import Message

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import pytest
 
 from poolproof.evidence import model
-from poolproof.evidence.model import Evidence, Target
+from poolproof.evidence.model import Evidence
+from poolproof.evidence.target_facts import Target
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.job_groups import Targets
 from tests.unit.foreign.lint.making import KnownTarget, flags, job, rules, said, source

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from poolproof.errors import UsageError
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.foreign.audit.context import read_context, target_of
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.job_groups import JobFiles, files_of

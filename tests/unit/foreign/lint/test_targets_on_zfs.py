@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from poolproof.evidence.model import MirrorSide, Target, ZfsFacts
+from poolproof.evidence.target_facts import MirrorSide, Target, ZfsFacts
 from poolproof.foreign.audit.context import read_context
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.job_groups import JobFiles

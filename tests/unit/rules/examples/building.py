@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from errno import EINVAL
 
 from poolproof.evidence import model
-from poolproof.evidence.model import Evidence, Target, ZfsFacts, ZfsUse
+from poolproof.evidence.model import Evidence, ZfsUse
+from poolproof.evidence.target_facts import MirrorSide, Target, ZfsFacts
 from poolproof.load.model import Load
 from poolproof.load.outcome import Latency, Outcome, PartOutcome
 from poolproof.rules.model import Case, Effect
@@ -136,9 +137,7 @@ def pair(busy: float, peer_busy: float, peer_bytes: int = GIB) -> Case:
 
 def unlike_mirror(*, is_file: bool, turns: tuple[bool | None, bool | None] = (True, False)) -> Case:
     """Return the case of a mirror of a hard disk and an SSD with random reads, half of them from each disk."""
-    sides = tuple(
-        model.MirrorSide((name,), turning, is_file) for name, turning in zip(("rust", "ssd"), turns, strict=True)
-    )
+    sides = tuple(MirrorSide((name,), turning, is_file) for name, turning in zip(("rust", "ssd"), turns, strict=True))
     case = read_of("rw=randread bs=16k size=1g", GIB, GIB, on_zfs(mirrors=(sides,)))
     return with_leaves(case, leaf("rust", read_bytes=GIB // 2), leaf("ssd", read_bytes=GIB // 2))
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from poolproof.evidence import model
 from poolproof.evidence.backing_files import BackingFiles
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
 from poolproof.rules.model import Case

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.load.outcome import Latency, Outcome, PartOutcome
 from poolproof.rules.model import Case
 from poolproof.rules.quoted import UNQUOTED

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from poolproof.evidence.model import Target
+from poolproof.evidence.target_facts import Target
 from poolproof.rules.model import Case
 from tests.unit.rules.examples.building import BTRFS, ZFS, Example, lint_of, on_zfs, write_of
 from tests.unit.rules.making import EXT4, KIB, MIB, jobs

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from poolproof.evidence.model import Target, TestFile
+from poolproof.evidence.model import TestFile
+from poolproof.evidence.target_facts import Target
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
 from poolproof.load.outcome import Outcome

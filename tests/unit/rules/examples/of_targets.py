@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from poolproof.evidence.backing_files import BackingFiles
-from poolproof.evidence.model import CpuUse, DeviceLimit, HostUse, OtherWork, Target, TestFile, Throttling
+from poolproof.evidence.model import CpuUse, DeviceLimit, HostUse, OtherWork, TestFile, Throttling
+from poolproof.evidence.target_facts import Target
 from poolproof.load.outcome import Latency
 from poolproof.rules.model import Case
 from tests.unit.rules.examples.building import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
-from poolproof.evidence.model import Target, ZfsFacts
+from poolproof.evidence.target_facts import Target, ZfsFacts
 from poolproof.foreign.audit.context import Context
 from poolproof.load.fio.plain_lines import plain_lines
 from poolproof.load.model import Load
