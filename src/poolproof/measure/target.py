@@ -13,6 +13,7 @@ from poolproof.facts.disk_state import cloud_volume, degraded_arrays, governor
 from poolproof.facts.machine import Machine
 from poolproof.hosts.base import FileMissing, Host, host_named, text_of
 from poolproof.layers.layer_catalogue import compressed_unit_bytes, compression_of
+from poolproof.rules.path import is_fuse
 
 _ZONED = ("host-managed", "host-aware")  # a drive-managed SMR disk reports "none", like any other disk
 _MOST_LOOPS = 4
@@ -113,7 +114,7 @@ def _not_counted_below(host: Host, leaves: tuple[Leaf, ...]) -> tuple[str, ...]:
 
 def _is_served_by_program(host: Host, leaf: Leaf) -> bool:
     """True if the leaf device is a loop device whose file is on a FUSE file system, but not an emulated disk."""
-    return not leaf.model and any(mount.file_system.startswith("fuse") for mount, _ in _files_below(host, leaf))
+    return not leaf.model and any(is_fuse(Target(mount.file_system)) for mount, _ in _files_below(host, leaf))
 
 
 def _mount_options_below(host: Host, leaves: tuple[Leaf, ...]) -> tuple[str, ...]:
