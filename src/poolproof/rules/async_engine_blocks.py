@@ -22,7 +22,7 @@ from poolproof.rules.model import (
 )
 from poolproof.rules.path import is_zfs, is_zvol
 from poolproof.rules.proof import LATENCIES, LATENCIES_WITH_READS, LATENCIES_WITH_WRITES
-from poolproof.rules.reported import ReportedDirection, each_part
+from poolproof.rules.reported import ReportedDirection, each_part, parts
 from poolproof.units import format_duration
 
 _SECTOR = 512
@@ -50,14 +50,16 @@ def _is_dataset(case: Case) -> bool:
 def _in_job(case: Case) -> Findings:
     if jobs := [job for job in case.jobs if _blocks(case, job)]:
         on_zfs, buffered = "ZFS has no asynchronous path for libaio", "libaio is asynchronous only with direct=1"
+        is_quoted = case.outcome is not None and case.quoted is not None
+        has_latencies = is_quoted and any(part.total is not None for part in parts(case.outcome))
         yield finding(
-            "notes" if case.outcome is not None and case.quoted is not None else "suspects",
+            "notes" if is_quoted and not has_latencies else "suspects",
             f"{case.who(jobs)} sets iodepth={jobs[0].depth}, but {on_zfs if _is_dataset(case) else buffered}: "
             "submission blocks until the I/O is done, so the depth is 1 and the latencies include the time spent "
             "waiting for the whole queue",
             weight=55,
             fix=_ON_ZFS if _is_dataset(case) else "set direct=1 (libaio queues only direct I/O), or use io_uring",
-            metrics=LATENCIES if case.outcome is not None and _only_fills_the_cache(jobs) else (),
+            metrics=LATENCIES if has_latencies or (case.outcome is not None and _only_fills_the_cache(jobs)) else (),
         )
 
 
