@@ -36,7 +36,7 @@ _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PATTERN = re.compile(r"[\w./*?-]+")  # which the shell expands
 _VARIABLE = re.compile(r"\$[\w{$]")
 _BARE_VARIABLE = re.compile(r"\$(?:\w+|\{\w+\})")
-_NAME_OF_FILE = re.compile(r"(?!-)\S*(?:/\S*|\.(?:fio|job|ini|cfg|conf|txt))")
+_NAME_OF_FILE = re.compile(r"\A(?!-)\S*(?:/\S*|\.(?:fio|job|ini|cfg|conf|txt))")
 _IN_SHELL = re.compile(r"\$\{?(?:PWD|OLDPWD|HOME|TMPDIR)\}?|\$\(pwd\)|`pwd`")  # folders, whatever their values
 _EDITS = re.compile(r"\b(?:envsubst|sed|awk|perl|m4|python3?)\b")
 """Matches the programs that replace variables in a job file before fio reads it."""

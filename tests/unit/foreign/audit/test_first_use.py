@@ -48,8 +48,8 @@ def test_data_in_the_page_cache_has_not_vanished(text: str, message: Message) ->
     assert "final flush" not in shown
 
 
-def test_missing_bytes_of_a_synced_job_have_vanished(message: Message) -> None:
-    audited = _only(BUFFERED.replace(" --numjobs=2", " --end_fsync=1 --numjobs=2"))
+def test_missing_bytes_of_a_direct_job_have_vanished(message: Message) -> None:
+    audited = _only(BUFFERED.replace(" --numjobs=2", " --direct=1 --numjobs=2"))
     (found,) = (finding for finding in audited.findings if finding.rule == "write-vanished")
     assert "228 MiB" in message(found.message)
     assert "directory=" not in found.fix
