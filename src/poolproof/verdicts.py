@@ -18,6 +18,11 @@ def counts(verdict: Verdict) -> bool:
     return verdict in _COUNTING
 
 
+def decides(verdict: Verdict) -> bool:
+    """True if a leading result with this verdict answers a question. A suspect one is ranked, but decides nothing."""
+    return counts(verdict) and verdict != "suspect"
+
+
 def has_values(verdict: Verdict) -> bool:
     """True if a trial with this verdict has results. A refuted trial has results, but they must not be compared."""
     return verdict != "failed"

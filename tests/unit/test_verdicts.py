@@ -10,7 +10,7 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.metrics import METRICS
 from poolproof.results.runs.model import Convergence
 from poolproof.results.runs.summary import cells_of
-from poolproof.verdicts import WORST_FIRST, Verdict, counts, has_values, worst
+from poolproof.verdicts import WORST_FIRST, Verdict, counts, decides, has_values, worst
 from tests.unit.presentation.html_report.making import CAMPAIGN, trial
 
 SOURCE = Path(__file__).parents[2] / "src" / "poolproof"
@@ -20,6 +20,7 @@ COMPARED = re.compile(r"verdict (?:==|!=|in|not in) \(?\"(?:failed|refuted|unpro
 def test_refuted_and_failed_do_not_count_and_only_failed_has_no_values() -> None:
     assert [verdict for verdict in WORST_FIRST if counts(verdict)] == ["suspect", "unproven", "sound"]
     assert [verdict for verdict in WORST_FIRST if not has_values(verdict)] == ["failed"]
+    assert [verdict for verdict in WORST_FIRST if decides(verdict)] == ["unproven", "sound"]
     assert worst(["sound", "refuted", "suspect"]) == "refuted"
 
 
@@ -57,6 +58,7 @@ def test_no_module_decides_by_itself_which_verdicts_count() -> None:
 ALLOWED = {
     "foreign/audit/advice.py",  # estimates are made only for values that bytes contradict
     "foreign/audit/texts.py",  # only a result that nothing contradicts gets a command that would prove it
+    "foreign/audit/sentences.py",  # a sentence never refutes a result
     "foreign/audit/saved_trials.py",  # a failed trial of our own has nothing to audit
     "presentation/html_report/page.py",  # refuted cells come first
     "presentation/html_report/cells.py",  # a refuted value is in brackets, a failed one has no value

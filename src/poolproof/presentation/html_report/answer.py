@@ -18,7 +18,7 @@ from poolproof.results.compare.workload_rankings import together
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.statistics.comparison import LEAST_EFFECT
-from poolproof.verdicts import worst
+from poolproof.verdicts import decides, worst
 
 _MOST_NAMED = 4
 _NONE_VALID = "no result is valid"
@@ -83,7 +83,7 @@ def _answer(run: LoadedRun) -> Headline:
         *_in_place([ranking]),
     )
     first = ranking.best[0].entry
-    known = len(ranking.best) == 1 and not first.untested and not ranking.too_few and first.verdict != "suspect"
+    known = len(ranking.best) == 1 and not first.untested and not ranking.too_few and decides(first.verdict)
     return Headline(_best(run, ranking), rest, tone="known" if known else "open")
 
 
@@ -144,7 +144,7 @@ def _by_workload(run: LoadedRun) -> Headline:
         usable = "a valid result" if all(_NONE_VALID in each for each in others) else "a result that can be ranked"
         sentence = f"Only one of the {len(found)} workloads, {name}, has {usable}. {texts[name]}."
     rest = ("The campaign has no goal. Set `goal: WORKLOAD` to get one answer.", *_in_place(valid.values()))
-    return Headline(sentence, rest, tuple(texts.items()), tone="known" if winner and verdict != "suspect" else "open")
+    return Headline(sentence, rest, tuple(texts.items()), tone="known" if winner and decides(verdict) else "open")
 
 
 def _in_place(rankings: Iterable[Ranking]) -> Iterator[str]:
