@@ -87,10 +87,10 @@ def _in_line(line: Line, below: str, only: str, *, is_command: bool) -> Iterator
         rest = _SENTENCE.split(_MARKS.sub("", below))[0] if is_last and not _NEW.match(below) else ""
         whole = f"{sentence} {rest}"
         for start, direction, values in _results(whole, verb.end(), only):
-            number_ = line_number + (start > len(sentence))
+            place = line_number + (start > len(sentence))
             read, write, mixed = (values if direction == each else None for each in ("read", "write", "mixed"))
             outcome = Outcome("", (PartOutcome("", read=read, write=write, mixed=mixed),))
-            yield FoundResult(outcome, number_, number_, "sentence")
+            yield FoundResult(outcome, place, place, "sentence")
 
 
 def _results(sentence: str, start: int, only: str) -> Iterator[tuple[int, str, Direction]]:
