@@ -1,10 +1,11 @@
-"""Parse and format sizes, durations, dates and rates.
+"""Parse and format sizes, durations, dates, rates and lists.
 
 Sizes are written as in zpool: `k`, `m`, `g`, `t` and `p` are powers of 1024, even if `b` or `ib` follows. fio
 interprets some of these differently. By default, it reads `4KiB` as 4000 bytes (`load/fio/quantity.py`).
 """
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 _SIZE = re.compile(r"(?i)^\s*(\d+(?:\.\d+)?)\s*([kmgtp]?)(?:i?b)?\s*$")
@@ -107,6 +108,16 @@ def format_count(value: float) -> str:
 def format_number_of(count: int, word: str) -> str:
     """Format a count with its noun, which is in the plural unless the count is 1: `1 trial`, `3 trials`."""
     return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def format_list(names: Sequence[str], most: int | None = None) -> str:
+    """Join names with commas and a final `and`: `a, b and c`.
+
+    If there are more than `most` names, the last one is the number of those left out: `a, b and 4 more`.
+    """
+    if most is not None and len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def format_duration(seconds: float) -> str:

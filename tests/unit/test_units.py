@@ -8,6 +8,7 @@ from poolproof.units import (
     canonical_size,
     format_count,
     format_duration,
+    format_list,
     format_rate,
     format_size,
     parse_duration,
@@ -70,3 +71,9 @@ def test_a_value_that_is_rounded_up_to_the_next_unit_is_shown_in_that_unit() -> 
     assert [format_duration(value) for value in (9.9997e-3, 0.9997, 59.94, 59.97)] == [
         "10.0 ms", "1.0 s", "59.9 s", "1 min",
     ]  # fmt: skip
+
+
+def test_a_long_list_ends_with_the_number_of_names_that_are_left_out() -> None:
+    names = ["a", "b", "c", "d"]
+    assert [format_list(names[:count]) for count in range(4)] == ["", "a", "a and b", "a, b and c"]
+    assert [format_list(names, most) for most in (4, 3)] == ["a, b, c and d", "a, b and 2 more"]

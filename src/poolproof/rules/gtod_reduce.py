@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
+from poolproof.units import format_list
 
 _OPTIONS = ("gtod_reduce", "disable_clat", "clat_percentiles")
 
@@ -22,7 +23,7 @@ def _in_job(case: Case) -> Findings:
 def _fix(jobs: Sequence[LoadPart]) -> str:
     """Return the suggested fix, which names only options that a job sets."""
     names = [name for name in _OPTIONS if any(name in fio_job(job).options for job in jobs)]
-    return f"remove {' and '.join(names)}" if names else ""
+    return f"remove {format_list(names)}" if names else ""
 
 
 def _why(job: LoadPart) -> str:

@@ -1,9 +1,8 @@
 """Syncs in a job that only reads."""
 
-from collections.abc import Sequence
-
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
+from poolproof.units import format_list
 
 _OPTIONS = ("sync", "fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync_file_range")
 _DIRECT = "set direct=1 if the reads should bypass RAM"
@@ -14,14 +13,12 @@ def _in_job(case: Case) -> Findings:
         return  # the options are meant for the jobs that write; the other jobs inherit them from [global]
     if jobs := [job for job in case.jobs if job.reads and not job.writes and job.syncs]:
         names = [name for name in _OPTIONS if any(name in fio_job(job).options for job in jobs)]
-        remove = f"remove {_listed(names)}" if names else ""
+        remove = f"remove {format_list(names)}" if names else ""
         fix = remove if all(job.direct for job in jobs) or not remove else f"{remove}; {_DIRECT}"
-        options = f"{_listed(names)}, which has" if len(names) == 1 else f"{_listed(names) or 'syncs'}, which have"
+        options = (
+            f"{format_list(names)}, which has" if len(names) == 1 else f"{format_list(names) or 'syncs'}, which have"
+        )
         yield notes(f"{case.who(jobs)} only reads, but sets {options} no effect on reads", weight=15, fix=fix)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 RULE = Rule(

@@ -59,11 +59,12 @@ def _next_to_null(null: str, on_disk_mib: int) -> Case:
     first = PartOutcome(names[0], read=fast) if reads else PartOutcome(names[0], write=fast)
     wrote = on_disk_mib * MIB
     disk = leaf(write_ios=wrote // 4096, write_bytes=wrote, drained_write_bytes=wrote, write_merges=0)
-    moved = {"read": (1024 * MIB, 0), "write": (16 * MIB, wrote, wrote)}
-    if not reads:
-        moved = {"write": (1040 * MIB, wrote, wrote)}
+    if reads:
+        moved = account(read=(1024 * MIB, 0), write=(16 * MIB, wrote, wrote))
+    else:
+        moved = account(write=(1040 * MIB, wrote, wrote))
     outcome = Outcome("fio-3.33", (first, PartOutcome(names[1], write=slow)))
-    return Case(load, outcome, Evidence(account(**moved), (disk,)), EXT4)  # type: ignore[arg-type]
+    return Case(load, outcome, Evidence(moved, (disk,)), EXT4)
 
 
 @pytest.mark.parametrize(("on_disk_mib", "verdict"), [(16, "sound"), (2, "refuted")])

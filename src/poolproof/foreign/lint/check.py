@@ -20,6 +20,7 @@ from poolproof.foreign.lint.variables import unknown_in
 from poolproof.load.fio.job import Jobs
 from poolproof.rules.model import Finding
 from poolproof.rules.rule_catalogue import all_rules
+from poolproof.units import format_list
 
 _Place = tuple[int, str, Severity, str]
 _Found = tuple[Diagnostic, Mapping[str, str], FioCall]
@@ -214,24 +215,16 @@ def _unknown_variables(source: Source, unit: FioCall, told: dict[str, int]) -> I
         if word not in files and told.setdefault(word, unit.line) == unit.line
     ]
     if words:
-        line, names = words[0][0], _listed([word for _, word in words])
+        line, names = words[0][0], format_list(list(dict.fromkeys(word for _, word in words)), _MOST_NAMES)
         message = f"{names} may contain any options, so lint reports only problems that no option can fix"
         yield Diagnostic(source.name, line, _UNKNOWN_VARIABLE, "note", message, _GIVE_IT)
     elif settings:
         variable, line = min(settings.values(), key=lambda each: each[1])
         what = "these values" if len(settings) > 1 else f"the value of {variable}"
         only = "so it reports only problems that exist for every value"
-        message = f"{_listed(list(settings))}: lint does not know {what}, {only}"
+        message = f"{format_list(list(settings), _MOST_NAMES)}: lint does not know {what}, {only}"
         fix = _SET_IT["expanded" if unit.is_expanded else unit.form] if variable[0] in "$%`" else _RENDER_IT
         yield Diagnostic(source.name, line, _UNKNOWN_VARIABLE, "note", message, fix)
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return the names as a list in a sentence. A long list ends with the number of names that are left out."""
-    shown = list(dict.fromkeys(names))
-    if len(shown) > _MOST_NAMES:
-        shown = [*shown[: _MOST_NAMES - 1], f"{len(shown) - _MOST_NAMES + 1} more"]
-    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
 def _job_files_in_variables(source: Source, unit: FioCall) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from poolproof.results.compare.workload_rankings import together
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.statistics.comparison import LEAST_EFFECT
+from poolproof.units import format_list
 from poolproof.verdicts import decides, worst
 
 _MOST_NAMED = 4
@@ -151,7 +152,7 @@ def _in_place(rankings: Iterable[Ranking]) -> Iterator[str]:
     """Yield a note if a ranking includes layouts that were converted into one another in place."""
     names = dict.fromkeys(name for ranking in rankings for name in ranking.in_place)
     if names:
-        yield in_place_text(_listed(list(names)))
+        yield in_place_text(format_list(list(names), _MOST_NAMED))
 
 
 def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
@@ -164,8 +165,8 @@ def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
         return f"{first}: {result}{f', the best{among}' * bool(among)}"
     if ranking.best[0].entry.untested:  # layouts that can be tested come first
         return f"the best layout is unknown, because no layout can be tested; {first} has the best mean: {result}"
-    ends = f"; not significantly different from {_listed(equal)}" if equal else ""
-    ends += f"; {_listed(untested)} could not be tested" if untested else ""
+    ends = f"; not significantly different from {format_list(equal, _MOST_NAMED)}" if equal else ""
+    ends += f"; {format_list(untested, _MOST_NAMED)} could not be tested" if untested else ""
     return f"{first} leads{among} with {result}{ends}"
 
 
@@ -213,7 +214,7 @@ def _best(run: LoadedRun, ranking: Ranking) -> str:
         return f"For {goal}, {name} is best{_among(ranking)}{result}."
     if first.entry.untested:  # layouts that can be tested come first
         return f"For {goal}, the best layout is unknown: no layout can be tested. {name} has the best mean{result}."
-    names = _listed([each.entry.layout for each in ranking.best])
+    names = format_list([each.entry.layout for each in ranking.best], _MOST_NAMED)
     tied = all(pair.difference.error is not None for pair in ranking.pairs)
     why = "" if first.to_leader or tied else _why_no_interval(ranking)
     return (
@@ -248,7 +249,7 @@ def _why_no_interval(ranking: Ranking) -> str:
     """Return, in parentheses, the reason why the tied layouts cannot be tested, or an empty string if they can."""
     untested = [each.entry.layout for each in ranking.best if each.entry.untested]
     if untested:
-        return f" (the results of {_listed(untested)} cannot be tested)"
+        return f" (the results of {format_list(untested, _MOST_NAMED)} cannot be tested)"
     alone = any(each.entry.score.parts is None for each in ranking.best)
     return f" (a single {'build' if ranking.run.by_build else 'trial'} has no interval)" if alone else ""
 
@@ -297,8 +298,3 @@ def _lacking(run: LoadedRun, goal: Goal, layout: str) -> str:
     bad = Counter("not measured" if cell is None else cell.verdict for cell in cells if cell is None or not cell.counts)
     counts = ", ".join(f"{count} {word}" for word, count in bad.items())
     return f"{counts} (of {len(cells)} workloads)" if counts else f"no result for some of the {len(cells)} workloads"
-
-
-def _listed(names: list[str]) -> str:
-    shown = names if len(names) <= _MOST_NAMED else [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more"]
-    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
