@@ -209,15 +209,18 @@ class Load:
 
     @cached_property
     def created_bytes(self) -> int:
-        """The total size in bytes of the files that the load needs. They can be larger than the parts that it uses."""
+        """The total size in bytes of the files that the load needs. They can be larger than the parts that it uses.
+
+        A file begins at 0, wherever the load starts in it.
+        """
         sizes: dict[str, int] = {}
         for part in self.parts:
             for extent in part.extents:  # a path in `extents` may stand for several files of a clone
-                each = part.file_bytes * (part.files * part.clones // len(part.extents))
+                files = part.files * part.clones // len(part.extents)
+                reached = 0.0 if extent.scale != "bytes" or math.isinf(extent.end) else extent.end
+                before = (files - 1) * extent.start if reached else 0.0
+                each = max(part.file_bytes * files, int(reached + before))
                 sizes[extent.file] = max(sizes.get(extent.file, 0), each)
-        for (file, scale), extents in _by_file(_extents(self.parts)).items():
-            covered = _covered(extents) if scale == "bytes" else math.inf
-            sizes[file] = max(sizes.get(file, 0), 0 if math.isinf(covered) else int(covered))
         return sum(sizes.values())
 
     @property

@@ -241,15 +241,20 @@ def test_unique_bytes_include_every_file_of_every_clone() -> None:
 
 
 def test_files_are_created_with_their_full_size_even_if_a_job_uses_less() -> None:
-    """With fio 3.33, `size=16m filesize=100m` left 100 MiB, and the same with numjobs=2 and create_only 200 MiB."""
+    """With fio 3.33, `size=16m filesize=100m` left 100 MiB, and the same with numjobs=2 and create_only 200 MiB.
+
+    `size=16m offset=8m` left a file of 24 MiB, without a hole.
+    """
     for options, mib in (
         ({"filesize": "100m"}, 100),
         ({"filesize": "10m-50m", "nrfiles": 4}, 200),
         ({"filesize": "100m", "numjobs": 2}, 200),
         ({"filesize": "100m", "filename": "a:b", "numjobs": 2}, 200),
         ({"filesize": "1m", "nrfiles": 4}, 4),
-        ({"offset": "8m"}, 16),
+        ({"offset": "8m"}, 24),
+        ({"offset": "8m", "nrfiles": 2}, 32),
         ({"filename": "a", "offset_increment": "16m", "numjobs": 3}, 48),
+        ({"offset_increment": "16m", "numjobs": 3}, 96),
     ):
         assert load_of((job(size="16m", **options),)).created_bytes == mib << 20, options
     assert load_of((job("a", size="16m", filename="f"), job("b", size="1m", filename="f"))).created_bytes == 16 << 20
