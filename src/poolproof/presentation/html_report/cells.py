@@ -11,7 +11,6 @@ import msgspec
 from poolproof.campaign.cell_key import CellKey
 from poolproof.evidence.account import BELOW, DEVICE, FIO
 from poolproof.evidence.model import Level
-from poolproof.files.reading import NOT_THE_JSON
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import panels, places
@@ -23,7 +22,6 @@ from poolproof.presentation.terminal.words import MARKS, trial_text
 from poolproof.results.runs.loading import LoadedRun, distinct_metrics
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
-from poolproof.results.runs.trial_files import check_numbers
 from poolproof.rules.model import Finding
 from poolproof.units import format_number_of
 from poolproof.verdicts import WORST_FIRST
@@ -169,12 +167,8 @@ def _levels(run: LoadedRun, cell: Cell) -> list[Any]:
     an empty list.
     """
     for trial in cell.trials:
-        try:
-            text = run.trial_file(trial, "evidence.json")
-            check_numbers(text)
-            levels = msgspec.json.decode(text, type=_SavedLevels).levels
-        except (OSError, *NOT_THE_JSON):
-            continue
+        saved = run.evidence_part(trial, _SavedLevels)
+        levels = saved.levels if saved is not None else ()
         between = sorted(
             (level for level in levels if level.layer not in (FIO, DEVICE, BELOW)), key=lambda level: level.depth
         )

@@ -8,10 +8,8 @@ import msgspec
 from poolproof.campaign.expression import format_expression
 from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.campaign.write import format_source
-from poolproof.files.reading import NOT_THE_JSON
 from poolproof.load.generator import all_generators
 from poolproof.results.runs.loading import LoadedRun
-from poolproof.results.runs.trial_files import check_numbers
 from poolproof.units import shown_bytes
 
 ABSENT = "–"
@@ -93,12 +91,8 @@ def _disk_settings(run: LoadedRun) -> _Facts:
     first = {cell.layout: cell.trials[0] for cell in reversed(run.cells) if cell.trials}
     found: dict[str, str] = {}
     for trial in first.values():
-        try:
-            text = run.trial_file(trial, "evidence.json")
-            check_numbers(text)
-            found |= msgspec.json.decode(text, type=_SavedConditions).conditions
-        except (OSError, *NOT_THE_JSON):
-            continue
+        if (saved := run.evidence_part(trial, _SavedConditions)) is not None:
+            found |= saved.conditions
     ours = ("queue of loop", "scheduler of loop") if run.campaign.devices else ()
     return {key: value for key, value in found.items() if key.startswith(_DISK_SETTINGS) and not key.startswith(ours)}
 

@@ -21,7 +21,7 @@ from poolproof.load.generator import generator_of_trial
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence, TrialKey
-from poolproof.results.runs.trial_files import check_numbers, decode, write_together
+from poolproof.results.runs.trial_files import decode, decode_part, write_together
 from poolproof.results.runs.trust import check_creatable
 
 if TYPE_CHECKING:  # only for type annotations: importing it at run time would load all modules that read from hosts
@@ -185,9 +185,7 @@ class RunDirectory:
         load, report = (read_text(file, root=self.root) for file in files)
         outcome = next(reversed(generator.outcomes(report)), None)
         try:
-            text = read_regular(evidence, root=self.root)
-            check_numbers(text)
-            decoded = msgspec.json.decode(text, type=TrialEvidence)
+            decoded = decode_part(read_regular(evidence, root=self.root), TrialEvidence)
             return generator.read_back(load), outcome, decoded
         except NOT_THE_JSON as error:
             raise RunError(f"{evidence} is damaged: {error}", "delete the file; the trial keeps its verdict") from None

@@ -13,13 +13,21 @@ from poolproof.campaign.model import Campaign, Workload
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import HOW_TO_UPDATE, CampaignError, RunError, as_word
 from poolproof.files.folder import Folder
-from poolproof.files.reading import LARGEST_RECORD_BYTES, is_regular, read_end, read_regular, read_text, whole_lines
+from poolproof.files.reading import (
+    LARGEST_RECORD_BYTES,
+    NOT_THE_JSON,
+    is_regular,
+    read_end,
+    read_regular,
+    read_text,
+    whole_lines,
+)
 from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.results.runs.convergence import BuildKey
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial
 from poolproof.results.runs.summary import Cell, bare_cells_of, cells_of, metric_prior
-from poolproof.results.runs.trial_files import decode
+from poolproof.results.runs.trial_files import Value, decode, decode_part
 from poolproof.statistics.shared_variance import VariancePrior
 
 _UNKNOWN = "unknown"
@@ -125,6 +133,13 @@ class LoadedRun:
             raise FileNotFoundError(errno.ENOENT, f"{self.path} has no trial files")
         directory = RunDirectory(self.path)
         return read_regular(directory.trial_path(trial.key) / name, root=directory.root)
+
+    def evidence_part(self, trial: Trial, kind: type[Value]) -> Value | None:
+        """Decode the fields of `kind` from the trial's evidence. None if it is missing, unreadable or damaged."""
+        try:
+            return decode_part(self.trial_file(trial, "evidence.json"), kind)
+        except (OSError, *NOT_THE_JSON):
+            return None
 
     @cached_property
     def _has_trial_files(self) -> bool:

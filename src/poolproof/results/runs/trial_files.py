@@ -66,8 +66,7 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
     try:
         found = msgspec.json.decode(text, type=_Stamp).schema
         if found == schema:
-            check_numbers(text)
-            return msgspec.json.decode(_on_one_line(text), type=kind)
+            return decode_part(text, kind)
     except NOT_THE_JSON as error:
         raise RunError(f"{where} is damaged: {error}", "restore it from a backup, or run the campaign again") from None
     if found > schema:
@@ -79,6 +78,15 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
         f"{where} was written by an older poolproof (schema {found}; this version reads schema {schema})",
         "run the campaign again with this version",
     )
+
+
+def decode_part(text: bytes, kind: type[Value]) -> Value:
+    """Decode JSON that has no schema version of its own, such as a trial's evidence.
+
+    Raises one of `NOT_THE_JSON` if it is damaged.
+    """
+    check_numbers(text)
+    return msgspec.json.decode(_on_one_line(text), type=kind)
 
 
 def _on_one_line(text: bytes) -> bytes:

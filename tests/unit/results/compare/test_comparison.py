@@ -157,6 +157,12 @@ def test_unlike_queue_settings_of_a_disk_are_a_difference(tmp_path: Path) -> Non
     assert not run_differences(a, a)
 
 
+def test_a_line_break_in_a_setting_becomes_a_space(tmp_path: Path) -> None:
+    """A stranger's evidence must not add lines to a comparison."""
+    a, b = _disk_run(tmp_path / "a", "1\n✓ the same", "sda\nsdb"), _disk_run(tmp_path / "b", "2", "sda sdb")
+    assert [(each.what, each.a) for each in run_differences(a, b)] == [("queue of sda sdb", "1 ✓ the same")]
+
+
 def test_loop_devices_of_poolproof_may_be_other_disks_in_the_other_run(tmp_path: Path) -> None:
     a, b = (_disk_run(tmp_path / name, f"read_ahead_kb={name}", "loop0") for name in "12")
     assert not run_differences(a, b)
