@@ -112,6 +112,7 @@ def _leaf_use(leaf: Leaf, window: Window, load_s: float) -> LeafUse:
         write_merges=done.write_merges,
         counted=window.has_counted(leaf.host, leaf.counter),
         drain_flush_s=None if flushes is None else (drained.flush_ms - done.flush_ms) / 1000,
+        drained_read_bytes=drained.read_bytes,
     )
 
 

@@ -10,7 +10,8 @@ class LeafUse:
     """The activity of one leaf device in a trial's measurement window. Counts that older runs lack are None.
 
     `*_ios`: the number of requests at the device. The load may have issued more or fewer I/Os.
-    `write_*`: the writes by the end of the load. `drained_write_*` also includes the writes of the final flush.
+    `read_*`, `write_*`: what the device had read and written by the end of the load. `drained_*` also includes what it
+    read and wrote during the final flush.
     `below_*`: the activity of the disk that stores a loop file, or None if the device is not a loop device.
     `flush_ios`: the number of flushes, or None if the kernel does not count them (before Linux 5.5, and for
     partitions, md arrays, device mapper and zvols).
@@ -37,6 +38,7 @@ class LeafUse:
     write_merges: int | None = None
     counted: bool = True
     drain_flush_s: float | None = None
+    drained_read_bytes: int | None = None
 
 
 @dataclass(frozen=True)

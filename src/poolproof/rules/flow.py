@@ -94,10 +94,10 @@ def account(case: Case) -> Account | None:
     found = case.evidence.account if case.evidence and case.leaves and not uncounted(case) else None
     names = copy_devices(case)
     copies = [leaf for leaf in case.leaves if leaf.device in names]
-    moved = _written_back_bytes(case)
+    moved_by_end, moved = _written_back_bytes(case)
     if found is None or not (copies or moved):
         return found
-    at_end = sum(leaf.write_bytes for leaf in copies) + moved
+    at_end = sum(leaf.write_bytes for leaf in copies) + moved_by_end
     drained = sum(leaf.drained_write_bytes for leaf in copies) + moved
     return replace(
         found,
@@ -106,15 +106,18 @@ def account(case: Case) -> Account | None:
     )
 
 
-def _written_back_bytes(case: Case) -> int:
-    """Return the number of bytes that LVM's write-back caches moved to the slow disks by the end of the load.
+def _written_back_bytes(case: Case) -> tuple[int, int]:
+    """Return how many bytes LVM's write-back caches moved to the slow disks: by the end of the load, and in total.
 
-    They are what the fast devices read. If the load itself reads, this is unknown, and 0 is returned.
+    They are what the fast devices read. The final flush also moves what an earlier load left in the cache. If the load
+    itself reads, the number is unknown, and 0 is returned. Older runs lack the reads of the final flush.
     """
     if case.load.reads or case.target is None:
-        return 0
+        return 0, 0
     names = frozenset(case.target.cache_devices) - copy_devices(case)
-    return sum(leaf.read_bytes for leaf in case.leaves if leaf.device in names)
+    caches = [leaf for leaf in case.leaves if leaf.device in names]
+    totals = (leaf.read_bytes if leaf.drained_read_bytes is None else leaf.drained_read_bytes for leaf in caches)
+    return sum(leaf.read_bytes for leaf in caches), sum(totals)
 
 
 def has_parity(case: Case) -> bool:
