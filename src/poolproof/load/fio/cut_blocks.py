@@ -1,15 +1,20 @@
-"""Complete the blocks of jobs whose first lines, with the direction and the rate, were cut off.
+"""Complete the blocks of jobs whose first lines, with the direction and the rate, were cut off, from their totals.
 
 The numbers of issued I/Os below such a block, or the totals of its group, show the direction. If the block is the only
 one of its group, the totals are also its own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from poolproof.load.fio.text_lines import RateLine
 from poolproof.load.outcome import Direction, PartOutcome
 
+SAME_SUM = 0.02
+"""The part by which totals and the sum of the jobs may differ, because fio rounds both."""
+
+_SUMMED = ("io_bytes", "bandwidth_bytes")
 _UNKNOWN = "mixed"
 
 
@@ -51,3 +56,11 @@ def _with_direction(part: PartOutcome, totals: Mapping[str, Direction]) -> PartO
 
 def _has_rate(values: Direction) -> bool:
     return any(value is not None for value in (values.io_bytes, values.bandwidth_bytes, values.iops))
+
+
+def is_sum(group: RateLine, jobs: Iterable[Mapping[str, Direction]]) -> bool:
+    """True if the totals are the sum over the jobs, in bytes or, if these are unknown, in bytes per second."""
+    own = [directions[group.direction] for directions in jobs if group.direction in directions]
+    pairs = ((getattr(group.values, name), [getattr(each, name) for each in own]) for name in _SUMMED)
+    known = ((total, values) for total, values in pairs if total and values and None not in values)
+    return next((abs(sum(values) - total) <= SAME_SUM * total for total, values in known), False)

@@ -7,14 +7,14 @@ point in a run starts a new run.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import Any
 
 from poolproof.load.fio import text_lines as lines
-from poolproof.load.fio.cut_blocks import only_issued, with_totals
+from poolproof.load.fio.cut_blocks import SAME_SUM, is_sum, only_issued, with_totals
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.plain_lines import Line, plain_lines
 from poolproof.load.fio.printed_numbers import carried_iops
@@ -25,8 +25,6 @@ _TOTAL = "All clients"  # the name of the totals that a client prints last
 _MOST_FOREIGN_LINES = 40  # within a run; forum posts have remarks between its parts
 _MOST_BETWEEN_TOTALS = 2  # lines of other text between the totals of one run
 _NO_DIRECTION = ""
-_SAME_SUM = 0.02
-_SUMMED = ("io_bytes", "bandwidth_bytes")
 _MOST_CLONES = 16
 _LONGEST_PRINTING = timedelta(minutes=1)
 
@@ -107,6 +105,7 @@ class _RunDraft:
     last_header: str = ""
     jobs: list[_PrintedJob] = field(default_factory=list)
     groups: dict[int, dict[str, Direction]] = field(default_factory=dict)
+    group_lines: dict[int, int] = field(default_factory=dict)
     disks: list[DiskUtilization] = field(default_factory=list)
     has_components: bool = False
     has_group_head: bool = False
@@ -160,11 +159,12 @@ class _TextParser:
     def __init__(self) -> None:
         self.found: list[TextResult] = []
         self._run = _RunDraft()
-        self._foreign, self._has_words = 0, False
+        self._foreign, self._has_words, self._number = 0, False, 0
 
     def take(self, number: int, line: str) -> None:
         if self._foreign > _MOST_FOREIGN_LINES:
             self.finish()
+        self._number = number
         if self._reads(line):
             self._run.first_line = self._run.first_line or number
             if self._run.jobs and not self._run.jobs[-1].line:
@@ -198,8 +198,12 @@ class _TextParser:
             result = run.finished()
             names = [part.name for part in result.parts]
             drafts = run.jobs if [job.part.name for job in run.jobs] == names[: len(run.jobs)] else []
-            begins = tuple(job.line or run.first_line for job in drafts)
-            self.found.append(TextResult(result, run.first_line, run.last_line, tuple(run.headers), pids, begins))
+            begins = [job.line or run.first_line for job in drafts]
+            alone = result.parts[len(begins) :] if begins or not run.jobs else ()
+            begins += [run.group_lines.get(part.group, run.first_line) for part in alone]
+            self.found.append(
+                TextResult(result, run.first_line, run.last_line, tuple(run.headers), pids, tuple(begins))
+            )
 
     def _head(self, line: str) -> bool:
         header, version = lines.header(line), lines.version(line)
@@ -318,10 +322,11 @@ class _TextParser:
     def _totals(self, line: str) -> bool:
         run, number = self._run, lines.group_head(line)
         if number is not None:
-            # Within a run, the group numbers increase.
-            if run.disks or (run.groups and (not run.jobs or number <= run.last_group)):
+            # Within a run, the group numbers increase. Text between totals without jobs usually introduces another run.
+            is_apart = not run.jobs and self._foreign > 0
+            if run.disks or (run.groups and (is_apart or number <= run.last_group)):
                 self.finish()
-            self._run.groups[number] = {}
+            self._run.groups[number], self._run.group_lines[number] = {}, self._number
             self._run.last_group, self._run.has_group_head = number, True
         elif group := lines.group(line):
             self._group(group)
@@ -338,14 +343,14 @@ class _TextParser:
         run = self._run
         is_headless = bool(run.jobs) and not run.has_group_head
         is_apart = not run.has_group_head and (self._foreign > _MOST_BETWEEN_TOTALS or self._is_of_next_command(group))
-        is_sum = is_headless and _is_sum(group, [job.directions for job in run.jobs if job.part.name != _TOTAL])
-        if is_sum and not run.groups:
+        is_total = is_headless and is_sum(group, [job.directions for job in run.jobs if job.part.name != _TOTAL])
+        if is_total and not run.groups:
             run.last_group = run.jobs[-1].part.group
             run.groups[run.last_group] = {}
         current = run.groups.get(run.last_group)
         if run.has_group_head and _moved_less(group, [job for job in run.jobs if job.part.group == run.last_group]):
             current = None  # the totals of another run, quoted without its jobs
-        if run.disks or current is None or group.direction in current or (not is_sum if is_headless else is_apart):
+        if run.disks or current is None or group.direction in current or (not is_total if is_headless else is_apart):
             self.finish()
             if self._is_sum_of_runs(group):
                 return
@@ -362,7 +367,7 @@ class _TextParser:
         """True if the totals are the sum over several clones whose blocks were quoted without their first lines."""
         runs = (found.result.parts for found in reversed(self.found[-_MOST_CLONES:]))
         clones = [parts[0].directions for parts in takewhile(lambda parts: len(parts) == 1 and not parts[0].name, runs)]
-        return any(_is_sum(group, clones[:count]) for count in range(2, len(clones) + 1))
+        return any(is_sum(group, clones[:count]) for count in range(2, len(clones) + 1))
 
     def _job_for(self, fits: Callable[[_PrintedJob], bool]) -> _PrintedJob:
         """Return the last job if the value belongs to it, otherwise a new job without a name.
@@ -384,15 +389,7 @@ def _moved_less(group: lines.RateLine, jobs: Iterable[_PrintedJob]) -> bool:
     """True if the totals are clearly less than the bytes of one of the jobs, so they cannot include this job."""
     total = group.values.io_bytes
     own = [job.directions[group.direction].io_bytes for job in jobs if group.direction in job.directions]
-    return total is not None and any(size is not None and total < (1 - 2 * _SAME_SUM) * size for size in own)
-
-
-def _is_sum(group: lines.RateLine, jobs: Iterable[Mapping[str, Direction]]) -> bool:
-    """True if the totals are the sum over the jobs, in bytes or, if these are unknown, in bytes per second."""
-    own = [directions[group.direction] for directions in jobs if group.direction in directions]
-    pairs = ((getattr(group.values, name), [getattr(each, name) for each in own]) for name in _SUMMED)
-    known = ((total, values) for total, values in pairs if total and values and None not in values)
-    return next((abs(sum(values) - total) <= _SAME_SUM * total for total, values in known), False)
+    return total is not None and any(size is not None and total < (1 - 2 * SAME_SUM) * size for size in own)
 
 
 def _has_moved(values: Direction) -> bool:

@@ -96,3 +96,26 @@ def test_a_group_in_json_may_consist_of_more_jobs_than_its_options_show() -> Non
     assert not is_refuted(_merged(job_runtime=4 * 30_000))
     assert not is_refuted(_merged())
     assert is_refuted(_merged().replace('"group_reporting": "1"', '"thread": "1"'))
+
+
+_TOTALS = """\
+Run status group 0 (all jobs):
+   READ: bw=1957MiB/s (2052MB/s), 1957MiB/s-1957MiB/s (2052MB/s-2052MB/s), io=19.1GiB (20.5GB), run=10001-10001msec
+{between}
+Run status group {second} (all jobs):
+  WRITE: bw=13.6MiB/s (14.3MB/s), 13.6MiB/s-13.6MiB/s (14.3MB/s-14.3MB/s), io=136MiB (143MB), run=10001-10001msec
+
+Disk stats (read/write):
+  sda: ios=0/89533, sectors=0/2311280, merge=0/135425, ticks=0/11244, in_queue=11245, util=31.31%
+"""
+
+
+def test_the_disk_statistics_below_totals_cover_all_groups_of_the_run() -> None:
+    read, write = audit_text("x", _TOTALS.format(between="", second=1), Context())
+    assert [(each.line, each.verdict) for each in (read, write)] == [(1, "refuted"), (4, "unproven")]
+
+
+def test_totals_of_other_runs_do_not_share_disk_statistics() -> None:
+    for between, second in (("", 0), ("And with writes:", 1)):
+        read, _ = audit_text("x", _TOTALS.format(between=between, second=second), Context())
+        assert read.verdict == "unproven"
