@@ -148,3 +148,18 @@ def test_the_columns_of_results_may_be_the_pools_of_such_a_table() -> None:
     verdicts = {each.job: each.verdict for each in audit_text("post", text, Context())}
 
     assert verdicts == {"4k random read tank": "suspect", "4k random read fast": "unproven"}
+
+
+@pytest.mark.parametrize(
+    ("disks", "is_hard"),
+    [
+        ("## HDD, 4 nodes", False),
+        ("4node hdd write, block 256k", False),
+        ("Ceph cluster with HDD OSDs", False),
+        ("three servers, each with HDDs", False),
+        ("my server with one HDD", True),
+        ("node5: one HDD", True),
+    ],
+)
+def test_the_hard_disks_of_several_machines_have_no_known_number(disks: str, *, is_hard: bool) -> None:
+    assert _is_suspect(disks) == is_hard

@@ -39,6 +39,10 @@ _NAS = re.compile(  # Synology's DS218: up to 2 drives, year 2018. QNAP's TS-453
 _COUNT = re.compile(
     r"\b(?P<count>\d{1,3})\s?[x×*]\s?\S|\b(?P<number>\d{1,3})\s(?:\S+\s){0,3}?(?:hdds|disks|drives)\b", re.I
 )
+_SEVERAL_MACHINES = re.compile(
+    r"(?<![\w.])(?:[2-9]|\d{2,3})[ -]?(?:node|server|host|osd)s?\b|\b(?:nodes|servers|hosts|osds|cluster)\b",
+    re.IGNORECASE,
+)
 _NOT_A_DISK = re.compile(r"\bhdds?[:=](?=\w)|^\s*(?:x?vd|sd|sr|loop)[a-z0-9]+\s+\S+\s+HDD\b", re.IGNORECASE)
 _PATH = re.compile(r"(?<![\w/])/{1,2}[\w.-]{1,100}(?:/[\w.-]{0,100}){1,20}")
 _LOG_DEVICE = re.compile(
@@ -166,7 +170,8 @@ def _counted(line: str) -> NamedDisks | None:
 def named_disks(number: int, line: str) -> NamedDisks | None:
     """Return the disks that a line names, or None if it names none.
 
-    If the line mentions flash, `words` is empty, because such a line compares disks or describes a cache.
+    If the line mentions flash, `words` is empty, because such a line compares disks or describes a cache. It is also
+    empty if the disks are those of several machines, because the line rarely tells how many each machine has.
     """
     if len(line) > _LONGEST_NAMING_LINE:
         return None
@@ -180,4 +185,6 @@ def named_disks(number: int, line: str) -> NamedDisks | None:
     count = _COUNT.search(plain)
     disks = int(count["count"] or count["number"]) if count else 0
     quote = f"line {number} mentions hard disks (“{words}”)" if is_hard and not is_fast else ""
+    if _SEVERAL_MACHINES.search(plain):
+        quote = ""
     return NamedDisks(quote, disks, has_log_device=plain != with_log)
