@@ -11,14 +11,17 @@ _DIRTY_SHARE = 0.2  # vm.dirty_ratio: at most 20% of RAM is dirty
 _DIRTY_ON_ZFS = 4 * _GIB  # zfs_dirty_data_max_max: ZFS accepts 4 GiB, or less on machines with less than 40 GiB of RAM
 _USUAL_RAM = 64 * _GIB
 _MOST_OF_ANY_RAM, _LONG_S, _COPY_BYTES_PER_S = _DIRTY_SHARE * _USUAL_RAM / _MOST_LEFT, 120, 750e6
-_FEWEST_WRITES, _LITTLE_BYTES, _NOT_BUFFERED_BYTES_PER_S = 16, 64 << 20, 1e6
+_FEWEST_WRITES, _LITTLE_BYTES, _NOT_BUFFERED_BYTES_PER_S = 16, 128 << 20, 5e6
+_EXPIRED_S = 35  # vm.dirty_expire_centisecs and dirty_writeback_centisecs: dirty data is written after at most 35 s
 
 
 def why_little_is_left(case: Case) -> str:
     """Return why only a small part of a result's data can have been left in RAM, or an empty string if it may be more.
 
-    RAM accepts small writes at once. Therefore, if a program that only writes took long for a few MiB, each of its
-    writes waited for the disk. Otherwise, the dirty data that the system allows must be at most 15% of the data. If
+    RAM accepts small writes at once. Therefore, if a program that only writes took long for at most 128 MiB, its writes
+    waited for the disk or the server. If each of its writes was new data, and slower than any disk writes in order, the
+    kernel kept up with it, and only the last 35 s can be missing. Otherwise, the dirty data that the system allows must
+    be at most 15% of the data. If
     neither this limit nor the RAM is known, the usual RAM of a server is assumed, and the writes must have been slower
     than copies in RAM for minutes. Data that was written again does not count.
     """
@@ -30,10 +33,13 @@ def why_little_is_left(case: Case) -> str:
         job.writes and not (job.reads or job.trims or job.rate_limited or job.thinks) for job in case.jobs
     )
     fewest = _FEWEST_WRITES * max((job.max_block_bytes for job in case.jobs), default=0)
-    is_crawling = rate is not None and rate < _NOT_BUFFERED_BYTES_PER_S and fewest <= written <= _LITTLE_BYTES
-    if rate is not None and only_writes and is_crawling:
-        return f"at {format_rate(rate)}, each write waited for the disk, as with the mount option sync"
+    is_crawling = rate is not None and rate < _NOT_BUFFERED_BYTES_PER_S
+    if rate is not None and only_writes and is_crawling and fewest <= written <= _LITTLE_BYTES:
+        return f"at {format_rate(rate)}, the writes waited for the disk or a server, as with the mount option sync"
     distinct = min(written, case.load.unique_bytes or written)
+    is_in_order = distinct == written and not any(job.is_random for job in case.jobs)
+    if only_writes and is_crawling and is_in_order and seconds and _MOST_LEFT * seconds >= _EXPIRED_S:
+        return f"the kernel writes data that is {_EXPIRED_S} s old, and {case.generator} ran for {seconds:.0f} s"
     if limit := _dirty_limit(case):
         most, source = limit
         is_little = most <= _MOST_LEFT * distinct

@@ -128,11 +128,26 @@ def test_kubestr_shows_direct_only_if_it_is_a_global_option(direct: str, rules: 
         (4, 128, "13.1072", "40.0 kB/s", "notes"),
         (4, 128, "0.05", "10.5 MB/s", "suspects"),
         (4, 1, "0.10", "41.0 kB/s", "suspects"),
-        (1024, 80, "100.00", "839 kB/s", "suspects"),
+        (1024, 128, "30.0", "4.5 MB/s", "notes"),
+        (1024, 128, "20.0", "6.7 MB/s", "suspects"),
+        (1024, 129, "30.0", "4.5 MB/s", "suspects"),
+        (1024, 900, "234.0", "4.0 MB/s", "notes"),
+        (1024, 900, "200.0", "4.7 MB/s", "suspects"),
+        (1024, 1300, "234.0", "5.8 MB/s", "suspects"),
     ],
-    ids=["each write was slow", "all writes were fast", "a single write", "more than 64 MiB"],
+    ids=[
+        "each write was slow",
+        "all writes were fast",
+        "a single write",
+        "128 MiB",
+        "128 MiB, faster",
+        "129 MiB",
+        "4 minutes",
+        "more than 3 minutes",
+        "4 minutes, faster",
+    ],
 )
-def test_small_writes_that_took_long_waited_for_the_disk(
+def test_writes_that_took_long_waited_for_the_disk(
     block_kib: int, count: int, seconds: str, rate: str, effect: str
 ) -> None:
     size = block_kib * count * 1024
@@ -162,3 +177,9 @@ def test_iozone_writes_each_file_once(gib: int, kib_per_s: int, effect: str) -> 
     writes = [found for found in audit_text("post", text, Context()) if "write" in found.figures.directions]
 
     assert [_effect(found) for found in writes] == [effect] * 2
+
+
+def test_data_that_is_written_again_may_stay_in_ram_for_long() -> None:
+    again = " --time_based --runtime=300"
+    assert _effect(_written(4, 300, "300m", options=again)) == "suspects"
+    assert _effect(_written(4, 300, "1200m")) == "notes"
