@@ -28,8 +28,9 @@ def _in_job(case: Case) -> Findings:
 
 
 def _finding(job: LoadPart, names: Sequence[str], message: str, fix: str) -> Finding:
-    size = f" and a size of {job.size_bytes} bytes" if job.size_bytes else ""
-    message = f"{message}; this gives blocks of {job.block_bytes} bytes{size}"
+    given = [f"blocks of {job.block_bytes} bytes"] if "bs" in names else []
+    given += [f"a size of {job.size_bytes} bytes"] if "size" in names and job.size_bytes else []
+    message = f"{message}; this gives {' and '.join(given)}" if given else message
     return finding("suspects" if names[0] == "bs" else "notes", message, weight=35, fix=fix)
 
 

@@ -6,6 +6,7 @@ from poolproof.load.model import LoadPart
 from poolproof.metrics import rates_of
 from poolproof.rules.different_blocks import different_share
 from poolproof.rules.earlier import has_no_map, is_skewed
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, notes
 from poolproof.rules.path import is_zfs, may_end_in_ram, writes_are_synchronous
 from poolproof.rules.reported import ReportedDirection, parts
@@ -41,7 +42,7 @@ def _rewrites(case: Case, job: LoadPart) -> bool:
         return False
     if case.target is not None and case.target.volatile:
         return False
-    if job.sync_every or writes_are_synchronous(case, job):
+    if job.sync_every or writes_are_synchronous(case, job) or fio_job(job).text("sync_file_range"):
         return False
     if is_skewed(job) or has_no_map(job):
         return job.time_based or (job.io_size_bytes or 0) >= _PASSES * (job.size_bytes or 0)
@@ -92,7 +93,8 @@ RULE = Rule(
     shows="In a job: buffered writes that cover the file several times and are synced only at the end, if the file is "
     "smaller than the dirty limit (or 16 GiB if that is unknown). These are writes to a single file with time_based, "
     "and random writes without a random map (norandommap or an uneven random_distribution) with time_based or io_size. "
-    "Other jobs are not reported, because fio syncs after each pass over the files. In a result: buffered writes with "
+    "Other jobs are not reported, because fio syncs after each pass over the files, or because sync_file_range starts "
+    "the write-back of every few writes. In a result: buffered writes with "
     "a sync every few writes, at least every 25 s, on a file system other than ZFS, if less than "
     f"{percent(WRITTEN)} of the writes between two syncs can go to different blocks. Below {percent(REFUTED)}, the "
     "result is refuted.",

@@ -114,8 +114,9 @@ def _queues(case: Case, job: LoadPart) -> bool:
 def _sharers(case: Case, counts: Callable[[LoadPart], bool]) -> int:
     """Return the maximum number of clones that access the same bytes at the same time.
 
-    Jobs that RAM cannot serve are ignored. Random writes that are synced one by one are ignored too, because two clones
-    are unlikely to write the same block between two syncs.
+    Jobs that RAM cannot serve are ignored. Random jobs of an unknown size are ignored, because two clones rarely hit
+    the same block of a whole disk. Random writes that are synced one by one are ignored too, because two clones are
+    unlikely to write the same block between two syncs.
     `counts`: returns True for the jobs to consider.
     """
     phases = (
@@ -125,6 +126,7 @@ def _sharers(case: Case, counts: Callable[[LoadPart], bool]) -> int:
             if (job.reads or (job.writes and not (job.is_random and job.commits_each_write)))
             and may_end_in_ram(job, case.target)
             and counts(job)
+            and (job.is_sequential or job.size_bytes is not None)
         ]
         for phase in case.load.phases
     )

@@ -9,6 +9,7 @@ from poolproof.foreign.lint.destroyed_data import RULE as DESTROYS
 from poolproof.foreign.lint.destroyed_data import destroyed_data
 from poolproof.foreign.lint.earlier_commands import Before, History, loop_spans
 from poolproof.foreign.lint.job_groups import Targets, group_jobs
+from poolproof.foreign.lint.jobfiles import INCLUDE
 from poolproof.foreign.lint.located_findings import locate_findings
 from poolproof.foreign.lint.missing_size import SIZE_FIX, jobs_without_size, with_sizes_of_files
 from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, FioCall, LoopIteration, Severity
@@ -212,7 +213,7 @@ def _unknown_variables(source: Source, unit: FioCall, told: dict[str, int]) -> I
     words = [
         (line, word)
         for line, word in unit.unknown_words
-        if word not in files and told.setdefault(word, unit.line) == unit.line
+        if word not in (*files, INCLUDE) and told.setdefault(word, unit.line) == unit.line
     ]
     if words:
         line, names = words[0][0], format_list(list(dict.fromkeys(word for _, word in words)), _MOST_NAMES)
@@ -262,7 +263,10 @@ def _not_read(source: Source, units: Sequence[FioCall]) -> Iterator[Diagnostic]:
 def _without_jobs(source: Source, units: tuple[FioCall, ...]) -> list[Diagnostic]:
     if source.kind == "job file":
         message, fix = "the file defines no job: fio would stop with `No job(s) defined`", "add a section: [name]"
-        return [Diagnostic(source.name, 1, "refused-by-fio", "error", message, fix)]
+        severity: Severity = "error"
+        if any(unit.defaults for unit in units):
+            message, severity = f"{message}, unless another job file includes this one", "note"
+        return [Diagnostic(source.name, 1, "refused-by-fio", severity, message, fix)]
     can_read = " that lint can read" if _FIO.search(source.text) else ""
     message = f"no fio command found{can_read}"
     return [] if units else [Diagnostic(source.name, 1, "no-job", "note", message, _NAME_A_SOURCE)]

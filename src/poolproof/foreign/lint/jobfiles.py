@@ -16,6 +16,10 @@ _OPTION = re.compile(r"^\s*+(?P<text>[^#;\n]+)")
 _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
 _TEMPLATE = re.compile(r"\{#.{0,2000}?#\}|^[ \t]*\{%.{0,200}?%\}[ \t]*$", re.DOTALL | re.MULTILINE)  # of Jinja
 _VARIABLE = re.compile(r"\$(?:\w+|\{\w+\})")
+_MORE_WITH_RW = 3
+INCLUDE = "include"
+"""The unknown word that stands for the options of an included file that does not exist here."""
+
 _SHARED = frozenset(
     {
         "arguments", "atomic", "block", "brick", "cgroup", "comm", "conf", "cont", "description", "dir", "directory",
@@ -56,12 +60,14 @@ def has_fio_options(text: str) -> bool:
 def is_of_another_program(text: str) -> bool:
     """True if most settings in the text do not exist in fio, as in another benchmark's configuration.
 
-    A job file of an engine that is not part of fio sets `ioengine`.
+    A job file of an engine that is not part of fio sets `ioengine`. The configuration of a program that plots fio's
+    results may set `rw`, next to many settings of its own.
     """
     settings = (_SETTING.match(line) for line in text.split("\n"))
     names = {found["name"] for found in settings if found is not None}
     known = names & ALL_NAMES
-    return len(names - known) > max(2, len(known)) and names.isdisjoint(("ioengine", "rw", "readwrite"))
+    least = max(2, len(known)) * (1 if names.isdisjoint(("rw", "readwrite")) else _MORE_WITH_RW)
+    return len(names - known) > least and "ioengine" not in names
 
 
 def sets_fio_option(text: str) -> bool:
@@ -107,13 +113,14 @@ def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, sta
     is_complete = sum(not section.is_shared for section in sections) == len(jobs)
     placed = sections if is_complete else None
     unknown = {(each.line, each.option) for each in read.problems if each.option and _VARIABLE.fullmatch(each.option)}
+    absent = {(each.line, INCLUDE) for each in read.problems if each.is_absent}
     return FioCall(
         "job file",
         first_line,
         jobs,
         tuple(each for each in read.problems if (each.line, each.option) not in unknown),
         sections=placed,
-        unknown_words=tuple(sorted((line, word or "") for line, word in unknown)),
+        unknown_words=tuple(sorted((line, word or "") for line, word in unknown | absent)),
         defaults=read.shared,
     )
 

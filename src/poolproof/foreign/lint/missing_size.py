@@ -103,7 +103,7 @@ def _needs_files(job: Job, files: set[str]) -> bool:
     paths = {*job.filenames, *files, job.name, job.directory or ""}
     is_known = not UNKNOWN.search(job.filename or "") and job.text("filename_format") is None
     is_on_windows = job.is_on_windows or job.engine == "windowsaio"
-    is_device = any(path == "-" or path.startswith(("/dev", "\\\\")) for path in paths)
+    is_device = any(path == "-" or "/dev/" in path or path.startswith(("/dev", "\\\\")) for path in paths)
     return job.engine in PAGE_CACHE and is_known and not is_on_windows and not is_device
 
 

@@ -129,7 +129,8 @@ class LoopIteration:
 class JobEnvironment:
     """The inputs of a job file: environment variables, facts about the machine, and files to include.
 
-    `include`: returns the contents of the named file, or None if it cannot be read.
+    `include`: returns the contents of the named file, or None if it cannot be read. It raises FileNotFoundError if the
+    file does not exist, which is the default.
     `defaults`, `only`: as in the `FioCall` that runs the job file.
     """
 

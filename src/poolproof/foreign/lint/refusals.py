@@ -146,7 +146,9 @@ def _problem(
         names = [fio.names(job.engine) for job in unit.jobs]
         if any(problem.option in known for known in names if known is not None):
             return  # this fio has the option, although the tables do not list it
-    if problem.runs:
+    if problem.is_absent:
+        yield Diagnostic(source, problem.line, _REFUSED, "note", problem.message, problem.fix)
+    elif problem.runs:
         yield Diagnostic(source, problem.line, _MISREAD, "warning", problem.message, problem.fix)
     elif problem.is_certain or not may_exist:
         fix = problem.fix or (_HOW_TO_LIST if problem.option else _HOW_TO_CHECK)

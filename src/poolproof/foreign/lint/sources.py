@@ -41,6 +41,7 @@ _JOB_FILE_NAMES = (".fio", ".job")
 _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?$")
 _USAGE = "poolproof lint job.fio, or poolproof lint -- fio --name=…"
 _SPLIT_IT = "specify a job file or a script, or split it into several files"
+_LONGEST_NAME = 4096
 _LARGEST_BYTES = 512 * 1024  # this much text takes seconds; scripts and job files are much smaller
 MOST_JOBS = 1000
 """The maximum number of jobs in a source. Rules compare each job with all others."""
@@ -264,7 +265,10 @@ def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mappin
     """
 
     def include(name: str) -> str | None:
-        for path in (Path(name), folder / name):
+        paths = (Path(name), folder / name)
+        if len(name) < _LONGEST_NAME and not any(map(os.path.lexists, paths)):
+            raise FileNotFoundError
+        for path in paths:
             try:
                 real = os.path.realpath(path)
                 if real.startswith(_KERNEL_FILES):

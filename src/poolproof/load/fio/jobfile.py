@@ -55,6 +55,7 @@ class Problem:
     `meant`: the most similar known option.
     `fix`: the corrected text, if known.
     `runs`: True if fio runs anyway, but does something other than the text seems to say.
+    `is_absent`: True if an included file does not exist here, although it may exist where fio runs.
     """
 
     line: int
@@ -64,6 +65,7 @@ class Problem:
     meant: str | None = None
     fix: str = ""
     runs: bool = False
+    is_absent: bool = False
 
 
 @dataclass
@@ -158,20 +160,25 @@ def read_job_file(
 
     `environment`: the environment variables. Variables that it lacks are left unexpanded.
     `machine`: the values of `ncpus`, `pagesize` and `mb_memory`, if known.
-    `include`: returns the content of an included file, or None if it is not read. Every line of an included file
-    gets the line number of its `include` line.
+    `include`: returns the content of an included file, or None if it is not read. It raises FileNotFoundError if the
+    file does not exist, which is the default. Every line of an included file gets the line number of its `include`
+    line.
     `defaults`: the options that fio's command line sets for the jobs of the file, by canonical name.
     """
-    reader = _JobFileParser(environment or {}, machine or {}, include)
+    reader = _JobFileParser(environment or {}, machine or {}, include or _include_nothing)
     reader.shared.options.update(defaults or {})
     reader.read(text, first_line)
     jobs = tuple(draft.job(shared) for draft, shared in reader.drafts)
     return ReadJobFile(jobs, tuple(reader.problems), reader.shared.options)
 
 
+def _include_nothing(path: str) -> str | None:
+    raise FileNotFoundError(path)
+
+
 class _JobFileParser:
     def __init__(
-        self, environment: Mapping[str, str], machine: Mapping[str, int], include: Callable[[str], str | None] | None
+        self, environment: Mapping[str, str], machine: Mapping[str, int], include: Callable[[str], str | None]
     ) -> None:
         self.drafts: list[tuple[JobDraft, JobDraft]] = []
         self.problems: list[Problem] = []
@@ -250,7 +257,13 @@ class _JobFileParser:
         if depth >= _DEEPEST_INCLUDE:
             self._report(number, f"{shown!r} is included more than {_DEEPEST_INCLUDE} levels deep, so it is not read")
             return
-        text = self._include(path) if self._include is not None else None
+        try:
+            text = self._include(path)
+        except FileNotFoundError:
+            message = f"the included file {shown!r} is not here, so lint does not know its options"
+            fix = "run lint where the file exists: without the file, fio refuses the job"
+            self._add(Problem(number, message, fix=fix, is_absent=True))
+            return
         self._included += len(text or "") + len(path)
         if text is None:
             message = f"the included file {shown!r} cannot be read, or contains lines that are not fio options"

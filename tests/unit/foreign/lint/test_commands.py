@@ -202,6 +202,12 @@ def test_a_variable_after_fio_contains_options(variable: str) -> None:
     assert _unsynced("kubectl exec fio -- $FIO --name=a --rw=write --size=1g --bs=1m\n") == [1]
 
 
+@pytest.mark.parametrize("variable", ["$fio_config", "${fio_job_file}", "$FIO_OUT"])
+def test_a_job_file_in_a_variable_whose_name_contains_fio(variable: str) -> None:
+    assert _rules(f"$FIO_PROG {variable} --ignore_error=,EIO --output=a\n") == {"unknown-variable"}
+    assert _unsynced("$FIO_PROG --name=a --rw=write --size=1g --bs=1m\n") == [1]
+
+
 def test_a_file_whose_name_looks_like_fio() -> None:
     options = 'OPTIONS="--filename=/mnt/fio-10g --size=9g --filename /mnt/fio-10g --size 9g"\n'
     assert _rules(options + "fio $OPTIONS --name=a --rw=write --bs=1m --end_fsync=1\n") == set()

@@ -2,6 +2,8 @@
 
 import pytest
 
+from poolproof.foreign.lint.check import lint
+from poolproof.foreign.lint.sources import Source
 from tests.unit.foreign.lint.making import rules, said, source
 
 
@@ -34,7 +36,15 @@ def test_an_included_file_counts_and_points_at_its_line() -> None:
     assert (1, "error", "refused-by-fio") in said("include shared.inc\n[a]\nrw=read\nsize=1g\n")
 
 
-def test_an_included_file_that_is_not_there() -> None:
+def test_an_included_file_may_exist_where_fio_runs() -> None:
+    """Its options are unknown, so lint reports only what no option can fix."""
+    text = "[a]\nrw=write\nioengine=psync\niodepth=4\ninclude none.inc\n"
+    assert lint(Source("a.fio", text))[-1].severity == "note"
+    assert {each.rule for each in lint(Source("a.fio", text))} == {"refused-by-fio"}
+    assert {"write-without-sync", "iodepth-with-sync-engine"} <= _rules(text.replace("include none.inc\n", ""))
+
+
+def test_an_included_file_that_is_not_readable() -> None:
     assert (2, "error", "refused-by-fio") in said("[a]\ninclude none.inc\nrw=read\nsize=1g\n")
 
 
@@ -61,6 +71,43 @@ def test_the_machine_fills_its_own_words() -> None:
 def test_units_are_read_as_fio_reads_them() -> None:
     assert "4000 bytes" in _message("[a]\nrw=read\nbs=4KiB\nsize=1g\n", "kib-means-1000")
     assert "kib-means-1000" not in _rules("[a]\nkb_base=1000\nrw=read\nbs=4KiB\nsize=1g\n")
+    both = _message("[a]\nrw=read\nbs=4KiB\nsize=1GiB\n", "kib-means-1000")
+    assert "blocks of 4000 bytes and a size of 1000000000 bytes" in both
+    of_others = _message("[a]\nrw=read\nsize=1g\nio_size=4GiB\n", "kib-means-1000")
+    assert "blocks" not in of_others and "1073741824" not in of_others
+
+
+def test_the_settings_of_a_plot_are_not_a_job_file() -> None:
+    own = "[graphs]\nrw = randread\nnumjobs = 1\n" + "".join(f"color_{each} = 1\n" for each in "abcdefgh")
+    assert rules(own, name="plot.ini") == {"no-job"}
+    assert "refused-by-fio" in rules("[a]\nrw=randread\nsize=1g\niodpth=4\nblokcsize=4k\nfilnam=x\n", name="a.ini")
+
+
+@pytest.mark.parametrize(
+    ("names", "is_told"),
+    [("file1:file2", False), ("a/1.dat:a/2.dat", False), ("0000:01:00.0", True), ("data:log", True)],
+)
+def test_a_list_of_numbered_files_is_intended(names: str, *, is_told: bool) -> None:
+    assert ("colon-in-filename" in _rules(f"[a]\nrw=read\nsize=1g\nfilename={names}\n")) is is_told
+
+
+def test_sync_file_range_writes_back_before_the_end() -> None:
+    text = "[a]\nrw=write\nsize=1g\ntime_based\nruntime=60\nend_fsync=1\n"
+    assert "rewritten-before-sync" in _rules(text)
+    assert "rewritten-before-sync" not in _rules(f"{text}sync_file_range=write:32\n")
+
+
+def test_random_writers_rarely_meet_on_a_whole_disk() -> None:
+    text = "[a]\nrw=randwrite\nfilename=/dev/sdX\nnumjobs=4\nend_fsync=1\n"
+    assert "shared-file-numjobs" not in _rules(text)
+    assert "shared-file-numjobs" in _rules(f"{text}size=1g\n")
+    assert "shared-file-numjobs" in _rules(text.replace("randwrite", "write"))
+
+
+def test_a_device_in_a_placeholder_needs_no_size() -> None:
+    text = "[a]\nrw=randread\nfilename=PUT {} HERE\n"
+    assert "refused-by-fio" in _rules(text.format("A FILE"))
+    assert "refused-by-fio" not in _rules(text.format("/dev/sdXXX"))
 
 
 def test_a_comment_behind_a_value_is_none_of_it() -> None:
@@ -70,7 +117,11 @@ def test_a_comment_behind_a_value_is_none_of_it() -> None:
 def test_what_fio_would_refuse_is_an_error_at_its_line() -> None:
     assert (3, "error", "refused-by-fio") in said("[a]\nrw=read\niodepht=16\nsize=1g\n")
     assert (1, "error", "refused-by-fio") in said("rw=read\n")
-    assert said("[global]\nrw=read\n") == [(1, "error", "refused-by-fio")]
+    assert said("[global]\n") == [(1, "error", "refused-by-fio")]
+
+
+def test_options_without_a_job_are_for_another_file() -> None:
+    assert said("[global]\nrw=read\n") == [(1, "note", "refused-by-fio")]
 
 
 _ODD = "[a]\nrw=read\nquantum_entangle=1\nsize=1g\n"

@@ -7,8 +7,9 @@ from poolproof.foreign.lint.calls.container_entrypoint import place_of_image
 from poolproof.foreign.lint.shell.shell_words import ShellWord
 from poolproof.load.fio.commandline import place_of_fio
 
-_FIO_VARIABLE = re.compile(  # $FIO, but not $FIO_OPTIONS
-    r"\$[{(]?(?!\w*(?:opt(?:ion)?s?|arg(?:ument)?s?|param(?:eter)?s?|flags?|defaults?|extra|custom)[})]?$)\w*fio\w*[})]?"
+_FIO_VARIABLE = re.compile(  # $FIO, but not $FIO_OPTIONS or $fio_config
+    r"\$[{(]?(?!\w*(?:opt(?:ion)?s?|arg(?:ument)?s?|param(?:eter)?s?|flags?|defaults?|extra|custom"
+    r"|conf(?:ig)?s?|cfg|jobs?|_?files?|out(?:put)?|logs?)[})]?$)\w*fio\w*[})]?"
     r"|\$\((?:which|command -v) fio\)",
     re.IGNORECASE,
 )
