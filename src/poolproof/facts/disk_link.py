@@ -31,7 +31,7 @@ def link_bytes_per_s(host: Host, device: str) -> float | None:
     For an NVMe disk, this is the bandwidth of the fastest PCIe link that the disk supports. Every SATA link is assumed
     to be SATA 3, the fastest version: 6 Gbit/s with 8b/10b encoding, or 600 MB/s.
     """
-    path = _path_of(host, device)
+    path = device_path(host, device)
     if "/nvme/" not in path:
         return _SATA_BYTES_PER_S if _SATA.search(path) else None
     most = _pcie_link(host, path, "max")  # an idle link may run slower
@@ -42,7 +42,7 @@ def link_bytes_per_s(host: Host, device: str) -> float | None:
 
 def narrow_link(host: Host, device: str) -> str | None:
     """Describe an NVMe disk's PCIe link if it is slower or narrower than the disk allows, otherwise return None."""
-    path = _path_of(host, device) if device.startswith("nvme") else ""
+    path = device_path(host, device) if device.startswith("nvme") else ""
     if "/nvme/" not in path:
         return None
     now, most = _pcie_link(host, path, "current"), _pcie_link(host, path, "max")
@@ -53,10 +53,10 @@ def narrow_link(host: Host, device: str) -> str | None:
     return f"the link of {device} runs at {now} instead of {most}"
 
 
-def _path_of(host: Host, device: str) -> str:
+def device_path(host: Host, device: str) -> str:
     """Return the device's real path in sysfs, or "" if it does not exist."""
     argv = ["realpath", "--canonicalize-existing", f"/sys/class/block/{device}"]
-    return host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
+    return host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.strip()
 
 
 def _pcie_link(host: Host, path: str, kind: Literal["current", "max"]) -> _PcieLink | None:

@@ -11,6 +11,7 @@ from poolproof.facts.block import Mount, mount_of, mounted_device, parse_mountin
 from poolproof.facts.disk_link import link_bytes_per_s, narrow_link
 from poolproof.facts.disk_state import cloud_volume, degraded_arrays, governor
 from poolproof.facts.machine import Machine
+from poolproof.facts.write_cache import has_write_cache
 from poolproof.hosts.base import FileMissing, Host, host_named, text_of
 from poolproof.layers.layer_catalogue import compressed_unit_bytes, compression_of
 from poolproof.rules.path import is_fuse
@@ -70,6 +71,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
             not_counted=_not_counted_below(host, leaves),
             served_by_program=tuple(leaf.name for leaf in leaves if _is_served_by_program(host, leaf)),
             mount_options=_mount_options_below(host, leaves),
+            unflushed=_unflushed_below(host, leaves),
         ),
         without_write_cache=tuple(leaf.name for leaf, lacks in zip(leaves, without_cache, strict=False) if lacks),
         in_guest=machine.is_guest if any(_is_of_the_machine(leaf) for leaf in leaves) else None,
@@ -133,15 +135,34 @@ def _mount_options_below(host: Host, leaves: tuple[Leaf, ...]) -> tuple[str, ...
     return tuple(options)
 
 
+def _unflushed_below(host: Host, leaves: tuple[Leaf, ...]) -> tuple[str, ...]:
+    """Return the disks that store the files of loop devices and get no flushes, although they have a write cache."""
+    below = dict.fromkeys((leaf.host, leaf.below) for leaf in leaves if leaf.below is not None and not leaf.model)
+    return tuple(
+        disk.device
+        for name, disk in below
+        if _attribute(host_named(host, name), disk.counter, "queue/write_cache") == "write through"
+        and _has_cache(host_named(host, name), disk.device, disk.counter)
+    )
+
+
 def _lacks_write_cache(host: Host, leaf: Leaf) -> bool | None:
     """True if the leaf device has no volatile write cache, None if unknown.
 
-    The cache of a loop device is that of its file (drivers/block/loop.c, BLK_FEAT_WRITE_CACHE). It does not disappear
-    if someone writes `write through` to queue/write_cache: the kernel only stops to send flushes.
+    An emulated disk, which may also be a loop device, has the cache of its model.
     """
-    text = _queue(host, leaf, "queue/write_cache")
-    is_settable = leaf.path.startswith("/dev/loop") and not leaf.model
-    return None if text is None else text == "write through" and not is_settable
+    if leaf.model:
+        text = _queue(host, leaf, "queue/write_cache")
+        return None if text is None else text == "write through"
+    has_cache = _has_cache(_host_of(host, leaf), leaf.kernel_name, leaf.counter)
+    return None if has_cache is None else not has_cache
+
+
+def _has_cache(host: Host, device: str, counter: str) -> bool | None:
+    """True if the disk, or the partition's disk, has a volatile write cache, None if unknown."""
+    folder = counter.removesuffix("/stat")
+    found = (has_write_cache(host, device, queue) for queue in (f"{folder}/queue", f"{folder}/../queue"))
+    return next((each for each in found if each is not None), None)
 
 
 def _files_below(host: Host, leaf: Leaf) -> Iterator[tuple[Mount, str]]:

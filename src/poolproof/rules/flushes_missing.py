@@ -6,7 +6,7 @@ from poolproof.rules.path import is_fuse, writes_are_synchronous
 from poolproof.rules.proof import OF_COMMITS, OF_WRITES, SYNCS, syncs_other_files
 from poolproof.rules.reported import parts
 from poolproof.rules.tolerances import FLUSHED
-from poolproof.units import format_count
+from poolproof.units import format_count, format_list
 
 _LEAST_SYNCS = 100
 _NONE = 0.1
@@ -44,9 +44,19 @@ def _of_branches(case: Case) -> Findings:
 
 
 def _of_files_below(case: Case) -> Findings:
-    """Yield a finding if the file systems with the files of loop devices do not pass the flushes on to their disk."""
+    """Yield a finding if flushes of loop devices do not reach the disks that store their files."""
     off = sorted(_OFF & set(case.target.backing.mount_options)) if case.target else []
+    unflushed = case.target.backing.unflushed if case.target else ()
     jobs = [job for job in case.jobs if job.writes and (job.sync_every or job.writes_are_synchronous)]
+    if unflushed and jobs:
+        yield suspects(
+            f"{case.who(jobs)} makes its writes durable, but the file of a loop device is on {format_list(unflushed)}, "
+            "to which the kernel sends no flush (`write through` in queue/write_cache), although the disk's write "
+            "cache is on",
+            weight=87,
+            metrics=OF_COMMITS,
+            fix=f"as root: echo write back > /sys/block/{unflushed[0]}/queue/write_cache",
+        )
     if off and jobs:
         yield suspects(
             f"{case.who(jobs)} makes its writes durable, but the file of a loop device is on a file system mounted "
@@ -139,8 +149,8 @@ RULE = Rule(
         "device-mapper devices and zvols. On such devices, missing flushes cannot be detected. In a text: a result of "
         "synced writes, below a line with the mount option nobarrier or barrier=0. This is not reported if the text "
         "mentions a battery or power-loss protection. Or the file of a loop device is on a file system with such an "
-        "option. Or a row of pg_test_fsync is more than ten times as fast as `fsync_writethrough`, the only row that "
-        "flushes the drive's cache on macOS."
+        "option, or on a disk whose queue/write_cache was set to `write through`. Or a row of pg_test_fsync is more "
+        "than ten times as fast as `fsync_writethrough`, the only row that flushes the drive's cache on macOS."
     ),
     error=(
         "The latency of commits is too low. For comparison, 4096 syncs in a valid run caused 4095 flushes and 8612 "
@@ -152,6 +162,7 @@ RULE = Rule(
         "measured case L16",
         linux_source("5.5", "block/partition-generic.c", "part_stat_show (the first release with a flush field)"),
         linux_source("6.12", "block/blk-flush.c", "blk_account_io_flush (counts flushes of whole disks only)"),
+        linux_source("6.12", "block/blk-sysfs.c", "queue_wc_store (stops the flushes, but leaves queue/fua)"),
         fio_source("3.37", "io_u.c", "get_rw_ddir (syncs after reads, up to this release)"),
     ),
     in_result=_in_result,

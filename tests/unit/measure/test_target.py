@@ -203,6 +203,40 @@ def test_a_setting_does_not_take_the_write_cache_from_a_loop_device() -> None:
     assert target(leaf("sda")).write_through is None
 
 
+@pytest.mark.parametrize(
+    ("setting", "model", "unflushed"),
+    [("write through", "", ("vda",)), ("write back", "", ()), ("write through", "hdd-7200", ())],
+)
+def test_a_disk_with_the_file_may_get_no_flushes(setting: str, model: str, unflushed: tuple[str, ...]) -> None:
+    files = {"vda/queue/write_cache": f"{setting}\n", "vda/queue/../cache_type": "write back\n"}
+    assert _on_file("ext4", model=model, **files).backing.unflushed == unflushed
+
+
+_NO_FLUSHES = {"/sys/class/block/sda/queue/write_cache": "write through\n"}
+_CACHE_TYPE = "/sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/scsi_disk/0:0:0:0/cache_type"
+
+
+@pytest.mark.parametrize(
+    ("files", "through"),
+    [
+        ({}, True),
+        ({"/sys/class/block/sda/queue/fua": "0\n", _CACHE_TYPE: "write through\n"}, True),
+        ({_CACHE_TYPE: "write back\n"}, False),
+        ({"/sys/class/block/sda/queue/fua": "1\n"}, False),
+    ],
+)
+def test_a_setting_does_not_take_the_write_cache_from_a_disk(files: dict[str, str], through: bool) -> None:
+    """The kernel only stops sending flushes; the driver of the disk, or FUA, shows that the cache is on."""
+    assert target(leaf("sda"), files=_NO_FLUSHES | files).write_through is through
+
+
+def test_a_virtual_disk_tells_its_write_cache() -> None:
+    files = {"/sys/class/block/vda/queue/write_cache": "write through\n"}
+    assert target(leaf("vda"), files=files).write_through is True
+    files["/sys/class/block/vda/queue/../cache_type"] = "write back\n"
+    assert target(leaf("vda"), files=files).write_through is False
+
+
 def test_a_partition_has_the_queue_of_its_disk() -> None:
     found = target(leaf("sda1"), files={"/sys/class/block/sda1/../queue/write_cache": "write through\n"})
     assert (found.write_through, found.without_write_cache) == (True, ("d",))

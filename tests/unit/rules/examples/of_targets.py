@@ -117,9 +117,10 @@ def _small_writes(size: str = "64k", rate: int = 4223, options: str = "", *, wri
     return uncounted(asked, target, write=direction(rate * 4096 * 10, 10.0))
 
 
-def _on_files(option: str) -> Case:
+def _on_files(option: str = "rw", unflushed: tuple[str, ...] = ()) -> Case:
     """Return commits to a loop device whose file is on a file system with the given mount option."""
-    target = replace(EXT4, write_through=False, backing=BackingFiles(mount_options=("rw", option)))
+    backing = BackingFiles(mount_options=("rw", option), unflushed=unflushed)
+    target = replace(EXT4, write_through=False, backing=backing)
     return with_syncs(write_of(_COMMIT, MIB, 2 * MIB, 2 * MIB, target), 256, 256)
 
 
@@ -233,6 +234,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             with_syncs(write_of(_COMMIT, 10 * MIB, 20 * MIB, 20 * MIB, replace(EXT4, write_through=True)), 4096, 0),
         ),
         Example(_on_files("barrier=0"), "suspects", _on_files("barrier=1")),
+        Example(_on_files(unflushed=("vda",)), "suspects", _on_files()),
         Example(_on_branches(4096, 0), "suspects", _on_branches(4096, 2048)),
         Example(_on_branches(4096, 0), "suspects", _on_branches(4096, 0, write_ios=300)),
         Example(_on_branches(4096, 0), "suspects", _on_branches(4096, 0, without_write_cache=("b",))),
