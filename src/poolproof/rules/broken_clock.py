@@ -23,7 +23,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         return finding(
             "refutes",
             f"the completion of a {part.kind} took {format_duration(latency.mean_ns / 1e9)} on average, but the whole "
-            f"{part.kind} took only {format_duration(whole / 1e9)}: fio measured the completions from a wrong time",
+            f"{part.kind} took only {format_duration(whole / 1e9)}: fio timed the completions from a wrong start time",
             weight=60,
             metrics=LATENCIES_WITH_READS if part.kind == "read" else LATENCIES_WITH_WRITES,
             fix="remove sqthread_poll, or use fio 3.36 or later",
@@ -44,7 +44,7 @@ def _in_result(case: Case) -> Findings:
             "does not advance, so many I/Os seem to take 0 s, and others milliseconds",
             weight=60,
             metrics=(*LATENCIES, *SYNCS),
-            fix="remove gtod_cpu, or give its CPU to no other program",
+            fix="remove gtod_cpu, or keep all other programs off its CPU",
         )
 
 

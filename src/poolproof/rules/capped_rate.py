@@ -108,10 +108,10 @@ RULE = Rule(
     shows=(
         "In a result: rate or rate_iops is set, and the rate reached at least 90% of this limit; or the pauses caused "
         "by thinktime add up to at least 10% of the time. The finding changes only the verdict on rates, and these "
-        "rates are neither compared nor ranked. In other people's results, the finding is a note, unless "
-        "the text does not show the options. Then it is suspect if each clone did a round number of I/Os per second "
-        "(two significant digits, to within 0.03%: 24,999 counts as 25,000), with an average of at most 0.7 I/Os in "
-        "flight, in at least 10,000 reads or writes without syncs."
+        "rates are neither compared nor ranked. In other people's results, the finding is a note if the text shows the "
+        "options. Otherwise, the result is suspect if each clone did a round number of I/Os per second (two "
+        "significant digits, to within 0.03%: 24,999 counts as 25,000), with an average of at most 0.7 I/Os in flight, "
+        "in at least 10,000 reads or writes without syncs."
     ),
     error="Too low, because the job's options determine the rate. The latencies are valid at this rate.",
     fix=(

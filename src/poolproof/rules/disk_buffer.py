@@ -68,7 +68,7 @@ def _continuing_rate(case: Case, kind: Kind) -> float:
 
 
 def _without_rotation(case: Case) -> Finding | None:
-    """Return a finding if many reads that continue no earlier read took less time than a turning disk needs.
+    """Return a finding if many reads that continue no earlier read took less time than a rotational disk needs.
 
     On average, such a read waits for half a rotation: 4.2 ms at 7200 rpm, and 2 ms at 15,000 rpm. Only one in eight
     waits for less than 0.5 ms at 15,000 rpm. In a queue, reads take longer. Nothing is reported if the disks are
@@ -90,7 +90,7 @@ def _without_rotation(case: Case) -> Finding | None:
         if (jumps or goes_back) and fast > others + turning.share * (_FAST_SHARE + _continuing_share(job)):
             which = "reads, each of which starts before the previous one," if goes_back else "random reads"
             return suspects(
-                f"{100 * fast:.0f}% of the {which} took less than {format_duration(_FAST_NS / 1e9)}, but a turning "
+                f"{100 * fast:.0f}% of the {which} took less than {format_duration(_FAST_NS / 1e9)}, but a rotational "
                 "disk needs several milliseconds on average: the disks' own buffers served these reads, because their "
                 "offsets are repeated or close to each other",
                 weight=84,
@@ -219,11 +219,11 @@ RULE = Rule(
         "the rate of such I/Os is higher than seeks allow, which is 300/s per disk, or 450/s if the I/Os cover more "
         "than 16 MiB. I/Os that continue the previous one, as with `rw=randread:8`, need no seeks. Of a larger file, "
         "the I/Os may repeat such an area (zonerange, random_distribution). If only some disks are rotational, those "
-        "that served the I/Os count. Or more "
-        "than a quarter of at least 50 reads that are random, or that each start before the previous one, took less "
-        "than 0.5 ms, although a turning disk needs several milliseconds on average. Or direct sequential reads repeat "
-        "at most 16 MiB per rotational disk, or clones read the same bytes in order. If the kind of disk is unknown: "
-        "direct reads that cover at most 16 MiB and read this area at least 20 times, as `hdparm -T --direct` does."
+        "that served the I/Os count. Or more than a quarter of at least 50 reads that are random, or that each start "
+        "before the previous one, took less than 0.5 ms, although a rotational disk needs several milliseconds on "
+        "average. Or direct sequential reads repeat at most 16 MiB per rotational disk, or clones read the same bytes "
+        "in order. If the kind of disk is unknown: direct reads that cover at most 16 MiB and read this area at least "
+        "20 times, as `hdparm -T --direct` does."
     ),
     error=(
         "Too high. Measured on an emulated hard disk: 3,822 random reads/s in a file of 2 MiB, but only 130/s in a "

@@ -132,7 +132,7 @@ RULE = Rule(
     shows="In a result: a job used such an engine. Bandwidths are refuted. The IOPS and latencies of operations on "
     f"files are refuted if the disks counted fewer requests than {percent(REFUTED)} of the operations; otherwise, they "
     "are suspect. No other rule compares the result with the counters. If the load also has other jobs, their results "
-    "are judged as usual if these jobs alone read, or alone write.",
+    "are judged as usual if only these other jobs read, or only they write.",
     error="The bandwidth is the number of operations times bs. Measured: 500 files were created in 3 ms, and fio "
     "reported 1.95 MiB of writes; the disks wrote nothing until the final flush.",
     fix="use an engine that moves data, such as psync, and compare operations on files only as operations",

@@ -153,7 +153,7 @@ RULE = Rule(
         "than ten times as fast as `fsync_writethrough`, the only row that flushes the drive's cache on macOS."
     ),
     error=(
-        "The latency of commits is too low. For comparison, 4096 syncs in a valid run caused 4095 flushes and 8612 "
+        "The latency of commits is too low. For comparison, 4,096 syncs in a valid run caused 4,095 flushes and 8,612 "
         "write requests."
     ),
     fix="look for sync=disabled, eatmydata, nobarrier, `write through` in queue/write_cache, a battery-backed "

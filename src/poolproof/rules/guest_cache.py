@@ -71,7 +71,7 @@ RULE = Rule(
         "exceed 7.88 GB/s, the limit of a drive on PCIe 4.0 x4; or a heading or a row of a table says that the disk "
         "has cache=writeback, writethrough or unsafe, and the reads are at least 1 GB/s or take less than 100 µs each."
     ),
-    error="Too high. Observed: 1095 MiB/s in one run, and 3940 MiB/s in the next.",
+    error="Too high. Observed: 1,095 MiB/s in one run, and 3,940 MiB/s in the next.",
     fix="set cache=none and io=native (or io_uring) for the virtual disk, and also read the disk counters on the "
     "hypervisor",
     is_about_machine=True,

@@ -90,11 +90,11 @@ def _compressed_below(case: Case) -> Findings:
     if loops and jobs and case.evidence is not None and (case.cold or case.load.writes):
         yield suspects(
             f"the backing file of {loops} is on a file system with compression, and {case.who(jobs)} uses data that it "
-            "can compress: compressed data is read and written through the page cache, whatever direct I/O the loop "
-            "device does",
+            "can compress: compressed data is read and written through the page cache, even if the loop device "
+            "uses direct I/O",
             weight=80,
-            fix="put the backing file in a directory without compression (chattr +C DIRECTORY before the file is "
-            "made), or use incompressible data (refill_buffers=1 without buffer_compress_percentage and patterns)",
+            fix="put the backing file in a directory without compression (chattr +C DIRECTORY before you create the "
+            "file), or use incompressible data (refill_buffers=1 without buffer_compress_percentage and patterns)",
         )
 
 
@@ -148,7 +148,7 @@ RULE = Rule(
         "compression, results with compressible data are suspect."
     ),
     error=(
-        "Too high. Measured: 1236 MB/s without any reads on the disk, but only 377 MB/s with direct I/O on the loop "
+        "Too high. Measured: 1,236 MB/s without any reads on the disk, but only 377 MB/s with direct I/O on the loop "
         "device."
     ),
     fix="put the backing file on a disk, run losetup --direct-io=on LOOP FILE, and fill the file so that it has no "

@@ -130,17 +130,19 @@ RULE = Rule(
         "µs. Reads that may be buffered are also reported if they complete within 1 µs on average and submission takes "
         "less than 10 µs plus the transfer over PCIe 5.0 x4, unless they are sequential and slower than 3.94 GB/s per "
         "clone. A mean latency is enough to detect this, because the share of reads that are slower than a limit is at "
-        "most the mean divided by the limit. If only the mean is known, a mean below 15 µs is reported. It also counts "
-        "for the other tests in a summary of dbench or CrystalDiskMark, which all use the same file; for tests of "
-        "writes, the limit is 10 µs. The limits of 10 and 15 µs do not apply if the text mentions Optane or Z-NAND. "
+        "most the mean divided by the limit. If only the mean is known, a mean below 15 µs is reported. In a summary "
+        "of dbench or CrystalDiskMark, it makes the other tests suspect too, because they use the same file; for tests "
+        "of writes, the limit is 10 µs. The limits of 10 and 15 µs do not apply if the text mentions Optane or Z-NAND. "
         "Persistent memory is excluded. Buffered reads are ignored to the extent that readahead can serve them (with "
         "`randread:8`, seven reads in eight)."
     ),
     error="Too high. Observed: 84,100 random reads/s at depth 1, of which 80% took 7 µs and 20% took 25 µs.",
     fix=(
-        "use direct=1 and a file twice the size of RAM, and run the job with poolproof, which reads the disks' counters"
+        "use direct=1 and a file twice the size of the RAM, and run the job with poolproof, which reads the disks' "
+        "counters"
     ),
-    fix_if_direct="use a file twice the size of RAM, and run the job with poolproof, which reads the disks' counters",
+    fix_if_direct="use a file twice the size of the RAM, and run the job with poolproof, which reads the disks' "
+    "counters",
     sources=("data sheets: tR of 3D TLC 40 to 60 µs, of Z-NAND 3 µs plus the transfer and the controller",),
     in_result=each_part(_in_part),
     commands="fio --rw=randread --bs=4k --size=256m --ioengine=psync --invalidate=0",

@@ -26,7 +26,7 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
     kinds = " and ".join(f"{part.kind}s" for part in parts_of(reported))
     return suspects(
         f"fio did {format_count(ios)} {kinds} one at a time, but gave up the CPU only {format_count(switches)} times "
-        "(ctx): it would have to wait for each of them if a disk did it, so RAM did at least "
+        "(ctx): if a disk had done them, fio would have waited for each of them, so RAM did at least "
         f"{100 * (1 - switches / ios):.0f}% of them",
         weight=67,
     )

@@ -37,7 +37,7 @@ def _stated_iops(case: Case) -> Findings:
 
 
 def _above_base(case: Case) -> Findings:
-    """Yield a finding if the result is far above that of the same test on the drive below, which the text also has."""
+    """Yield a finding if the result is far above that of the same test on the underlying drive in the same text."""
     for part in parts(case.outcome) if case.quoted and case.quoted.bases and not proves(case) else ():
         base = next((each for each in case.quoted.bases if each.direction == part.kind), None) if case.quoted else None
         if base is None or (part.kind == "read" and not case.cold):
@@ -48,8 +48,8 @@ def _above_base(case: Case) -> Findings:
         )
         if times >= _FAR_OVER_BASE:
             yield suspects(
-                f"the {part.kind}s are {times:.2g} times as fast as those of the drive below ({base.words}): a cache "
-                "was involved, or the requests were merged",
+                f"the {part.kind}s are {times:.2g} times as fast as those of the underlying drive ({base.words}): a "
+                "cache was involved, or the requests were merged",
                 weight=63,
             )
             return
@@ -98,7 +98,7 @@ RULE = Rule(
     wrong="The rate is higher than the links and disks can deliver. A cache was involved, even if all counters agree: "
     "they do not show the memory of a controller or a hypervisor.",
     shows="In a result: the rate is more than 1.05 times what all disks together can deliver, which refutes the "
-    "result; or there are more than 600 seeks/s per rotational disk (more than 1500 refute the result). Random I/O on "
+    "result; or there are more than 600 seeks/s per rotational disk (more than 1,500 refute the result). Random I/O on "
     "files or zones of one or two blocks, one after the other, needs no seeks. In a text: the "
     "I/Os per second are more than 1.5 times the limit that a line gives for the storage (`provisioned IOPS 6000`), "
     "which makes the result suspect; or the same test has a result below a heading such as `Underlying drive`, `raw "

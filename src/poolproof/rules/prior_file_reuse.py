@@ -23,7 +23,7 @@ RULE = Rule(
     "file was written.",
     shows="Before the run: the files of a read job already exist, and are large enough. (fio lays out files that are "
     "missing or too short.)",
-    error="Too high or too low. Observed: 1150 MB/s with one file and 635 MB/s with another.",
+    error="Too high or too low. Observed: 1,150 MB/s with one file and 635 MB/s with another.",
     fix="remove the file, and write it again with a separate job: rw=write bs=1m refill_buffers=1 end_fsync=1",
     sources=(
         fio_source("3.42", "filesetup.c", "setup_files (lays out only files that are too short)"),

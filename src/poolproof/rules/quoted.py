@@ -23,7 +23,7 @@ NO_LINK = QuotedLink()
 
 @dataclass(frozen=True)
 class QuotedBase:
-    """The reads or writes of the drive below the tested storage: their rate, their IOPS, and a quotation of a heading.
+    """The reads or writes of the underlying drive: their rate, their IOPS, and a quotation of a heading.
 
     A rate is 0 if it is unknown.
     """
@@ -73,7 +73,7 @@ class Quoted:
     `hard_disk_count`: the number of these hard disks, or 0 if unknown.
     `sata_drive`: a quotation, with its line number, that says that the run was on one SATA drive.
     `link`: the link of the storage that the text names near the result, such as that of a SATA or USB drive.
-    `bases`: the values that the same test reached on the drive below the tested storage.
+    `bases`: the values that the same test reached on the underlying drive.
     `iops_limit`: the I/Os per second to which the text limits the storage, and a quotation; 0 if unknown.
     `has_log_device`: True if the line that names hard disks also names flash as their log device (SLOG).
     `served_without_sync`: a quotation that says that a server of NFS or iSCSI has sync=disabled.

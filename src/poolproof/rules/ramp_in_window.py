@@ -122,8 +122,8 @@ RULE = Rule(
     "other tools read, and to job sections with ramps of different lengths. A third case concerns writes through the "
     "page cache without syncs: if the disks wrote more than 1.3 times as much as fio reports, they also wrote data "
     "that the ramp had left in RAM. The rates of the writes are then suspect.",
-    error="The counters are too high by the ratio of ramp time to runtime. Measured: 8829 reads on the disk, but only "
-    "4000 reported by fio. With data that the ramp left in RAM, the rate is too low. Measured: 119 MB/s by fio, while "
+    error="The counters are too high by the ratio of ramp time to runtime. Measured: 8,829 reads on the disk, but only "
+    "4,000 reported by fio. With data that the ramp left in RAM, the rate is too low. Measured: 119 MB/s by fio, while "
     "the disk wrote 630 MB/s.",
     fix="read the counters when the ramp ends, not when fio starts",
     sources=(

@@ -44,9 +44,9 @@ RULE = Rule(
     title="Reading data that was just written",
     wrong="A buffered write leaves its data in RAM, and a read that follows finds it there. fio's invalidate=1 drops "
     "only clean pages. Without a sync, the pages of the write are still dirty, so they stay in RAM.",
-    shows="In a job file or script: a buffered read of a file that an earlier job or command wrote through the page "
-    "cache, with no command in between that drops the caches. If the reading job does not set invalidate=0, this "
-    "applies only to writes without a sync. Files at least twice the size of RAM are not reported, and neither are "
+    shows="In a job file or script: a buffered read of a file that an earlier job or fio command wrote through the "
+    "page cache, with no command in between that drops the caches. If the reading job does not set invalidate=0, this "
+    "applies only to writes without a sync. Files at least twice the size of the RAM are not reported, and neither are "
     "block devices, because the kernel drops their pages when the writer closes them.",
     error="Too high for the reads, by a factor of 2 to more than 100.",
     fix="end the write with end_fsync=1, and drop the caches (sync; echo 3 > /proc/sys/vm/drop_caches) before the "

@@ -49,7 +49,7 @@ RULE = Rule(
     "lose their cached pages when they are closed) or a file system on which invalidate has no effect. Scripts that "
     "drop the caches before each run (on ZFS, by exporting the pool) are not reported, nor are results in which 90% "
     "of the reads took longer than a copy from RAM (1 ms, 250 MB/s). In the counters: the disks read less than fio.",
-    error="Too high from the second run on. Measured: 133 MB/s in the first run, then 2675 MB/s. With randrepeat=0: "
+    error="Too high from the second run on. Measured: 133 MB/s in the first run, then 2,675 MB/s. With randrepeat=0: "
     "143 MB/s, then 154 MB/s.",
     fix="drop the caches before each run (and keep the seed for a fair comparison), or set randrepeat=0",
     sources=(

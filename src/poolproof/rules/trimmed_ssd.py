@@ -104,7 +104,7 @@ RULE = Rule(
     "write to a block device count as trims, because fio discards the range that it maps. In a result: reads of such "
     "disks are suspect, unless the job also wrote or the test files are known to be completely written. The counters "
     "include reads of trimmed blocks, so they do not show the effect.",
-    error="Too high. Observed: 2083 MiB/s from a fresh SSD, 581 MiB/s from a used one.",
+    error="Too high. Observed: 2,083 MiB/s from a fresh SSD, 581 MiB/s from a used one.",
     fix="write the whole device (or the whole file) twice sequentially, then write at random until the rate is steady",
     sources=(
         "NVM Express NVM Command Set 1.0, Deallocated or Unwritten Logical Blocks",

@@ -163,7 +163,7 @@ RULE = Rule(
     "fallocate, qemu-img create, blkdiscard, nvme format, hdparm's security erase, or the creation of a thin volume or "
     "zvol left without data is reported too. In the counters: the disks read too little, and the files have holes or "
     "unwritten extents, or direct=1 bypassed RAM.",
-    error="Too high by a factor of 10 to 100. Measured: 2636 MB/s reported by fio, 64 MB/s read from the disk.",
+    error="Too high by a factor of 10 to 100. Measured: 2,636 MB/s reported by fio, 64 MB/s read from the disk.",
     fix="fill the whole file first, with a separate job without runtime (rw=write bs=1m refill_buffers=1 end_fsync=1, "
     "same filename and size); check with `filefrag -v FILE` that no extent is `unwritten`",
     sources=(

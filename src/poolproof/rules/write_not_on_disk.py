@@ -45,7 +45,7 @@ RULE = Rule(
     f"or less than {percent(WRITTEN_IN_TIME)} of what they had written by the end of the final flush. The second limit "
     f"excludes background I/O, and does not apply if each write was direct or committed. Below {percent(REFUTED)}, "
     "the result is refuted, unless fio synced at the end.",
-    error="Too high by a factor of 2 to 100. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it, on the same "
+    error="Too high by a factor of 2 to 100. Measured: 4,052 MB/s without end_fsync=1, 2,110 MB/s with it, on the same "
     "disk.",
     fix="set end_fsync=1 for throughput, or fdatasync=1 for commit latency",
     sources=(

@@ -114,8 +114,8 @@ RULE = Rule(
     "more than 5% of its writes were not synced, or written by sync_file_range with `write` and a wait. The kernel "
     "writes them when fio closes the device. fio's clock has already stopped at that time, so the counters are in "
     "order although the rates are too high. The limits for notes apply here too.",
-    error="Too high by a factor of 2 to more than 100. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it. On "
-    "an emulated hard disk without a file system: 521 MiB/s without end_fsync=1, 114 MiB/s with it.",
+    error="Too high by a factor of 2 to more than 100. Measured: 4,052 MB/s without end_fsync=1, 2,110 MB/s with it. "
+    "On an emulated hard disk without a file system: 521 MiB/s without end_fsync=1, 114 MiB/s with it.",
     fix=_FIX + " (the bandwidth includes the time of end_fsync, the clat percentiles do not)",
     sources=(
         "measured cases L05, L06",

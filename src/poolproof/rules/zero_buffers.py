@@ -36,12 +36,12 @@ def _in_job(case: Case) -> Findings:
             fix=_fix(case),
         )
     elif jobs := [job for job in case.jobs if job.reads and job.zero_buffers and _may_be_laid_out(case, job)]:
-        shrinks = "this target stores almost nothing"
-        others = "a thin volume or a compressing drive may store nothing"
+        shrinks = "this target compresses to almost nothing"
+        others = "a thin volume or a compressing drive may not store"
         yield finding(
             "suspects" if compresses(case) else "notes",
-            f"{case.who(jobs)} reads a file in which fio writes only zeros if it has to create it (zero_buffers), and "
-            f"of zeros, {shrinks if compresses(case) else others}",
+            f"{case.who(jobs)} reads a file. If fio has to create this file, it fills it with zeros (zero_buffers), "
+            f"which {shrinks if compresses(case) else others}",
             weight=60,
             fix=_fix(case),
         )

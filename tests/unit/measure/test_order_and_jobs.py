@@ -349,7 +349,7 @@ def test_a_job_that_fio_does_not_report_is_rejected() -> None:
 @pytest.mark.parametrize("second", [{"flow": "1", "stonewall": "1"}, {"flow": "1", "wait_for": "one"}])
 def test_jobs_that_wait_for_a_job_that_waits_for_them_are_rejected(second: dict[str, str]) -> None:
     """Measured: the first of two such jobs did two I/Os, and then waited until its runtime was over."""
-    with pytest.raises(CampaignError, match="`flow` lets job one wait"):
+    with pytest.raises(CampaignError, match="`flow` makes job one wait"):
         _sections({"flow": "1"}, second)
 
 

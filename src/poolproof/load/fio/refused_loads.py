@@ -57,8 +57,8 @@ def check_together(jobs: Jobs, workload: Workload) -> None:
         raise refusal(
             workload,
             "file_service_type",
-            "with `file_service_type=sequential`, fio leaves a file once each of its blocks was used, but this random "
-            "job may use blocks again, so it would never leave its first file",
+            "with `file_service_type=sequential`, fio moves on to the next file after it has used each block once, but "
+            "this random job may use blocks again, so it would never leave its first file",
             "set file_service_type=roundrobin, or time_based=0 without norandommap and random_distribution",
         )
     phases = load_of(jobs).phases
@@ -67,7 +67,7 @@ def check_together(jobs: Jobs, workload: Workload) -> None:
             raise refusal(
                 workload,
                 "flow",
-                f"`flow` lets job {group[0].name} wait for I/Os of a job that starts only after an earlier job has "
+                f"`flow` makes job {group[0].name} wait for I/Os of a job that starts only after an earlier job has "
                 "ended, so the earlier job would do a few I/Os and then wait until its runtime is over",
                 "remove `flow`, or let the jobs run at the same time (without stonewall and wait_for)",
             )

@@ -16,9 +16,9 @@ from poolproof.verdicts import WORST_FIRST
 _LONGEST_COMMAND = 400
 _COLOURS = {"green": "32", "yellow": "33", "red": "31", "bright_black": "90"}
 _EFFECTS = {
-    "fails": "fails",
-    "refutes": "refutes",
-    "suspects": "suspects",
+    "fails": "failed",
+    "refutes": "refuted",
+    "suspects": "suspect",
     "leaves-unproven": "unproven",
     "notes": "note",
 }

@@ -1,5 +1,6 @@
 """Format lint findings like compiler messages: location, severity, rule and message, then the fix on the next line."""
 
+import posixpath
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,11 +9,12 @@ from typing import get_args
 from poolproof.foreign.lint.fix import FixedText
 from poolproof.foreign.lint.model import Diagnostic, Severity
 from poolproof.presentation.terminal.visible import visible_line
-from poolproof.units import format_number_of
+from poolproof.units import format_list, format_number_of
 
 _WIDTH = 110
 _OUTPUT = "<stdout>"
 _HERE = "this machine"
+_MOST_PATHS = 3
 
 
 def lines_of(found: Sequence[Diagnostic], source: str = "") -> Iterator[str]:
@@ -42,8 +44,9 @@ def fixed_lines_of(fixed: FixedText) -> Iterator[str]:
 
 def unknown_target_lines(paths: Sequence[str], host: str) -> Iterator[str]:
     """Yield lines that say that the storage below the jobs' files is unknown, and how to describe it."""
-    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    yield visible_line(f"unknown storage: the folder of {paths[0]}{more} does not exist on {host}")
+    missing = list(dict.fromkeys(path if path.startswith("/dev/") else posixpath.dirname(path) for path in paths))
+    do = "does" if len(missing) == 1 else "do"
+    yield visible_line(f"unknown storage: {format_list(missing, _MOST_PATHS)} {do} not exist on {host}")
     where = "name the machine that would run the job (--on HOST), or " if host == _HERE else ""
     yield f"  for findings about it, {where}describe it: --fs zfs-2.2 --ram 64G"
 

@@ -142,7 +142,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
         whys = [(name, each.entry.cells[name].untested) for name in each.entry.untested]
         if whys:
             why = whys[0][1] if ranking.goal.only is not None else "; ".join(in_groups(whys))
-            yield Text(f"not tested, so it may have any place: {each.entry.layout}: {why}")
+            yield Text(f"{each.entry.layout} is not tested, so it may have any place: {why}")
     yield from compared.remark_lines(
         (str(cell.cell.key), cell.remarks) for each in ranking.ranked for cell in each.entry.cells.values()
     )

@@ -238,8 +238,11 @@ def test_a_finding_is_on_one_line() -> None:
 def test_storage_that_lint_cannot_look_at_is_named(lint: Lint, tmp_path: Path) -> None:
     job = ["--", "fio", "--name=a", "--rw=read", "--bs=1m", "--size=1g", f"--filename={tmp_path}/none/file"]
     _, out, err = lint(*job)
-    assert f"{tmp_path}/none/file" in err and "--on" in err and "--fs" in err
+    assert f"unknown storage: {tmp_path}/none does not exist on this machine" in err
+    assert "--on" in err and "--fs" in err
     assert f"{tmp_path}/none" not in out
     for options in (_FS, ["--json"], ["--sarif"]):
         assert lint(*options, *job)[2] == ""
     assert lint(*job[:-1], f"--filename={tmp_path}/file")[2] == "", "the directory exists"
+    both = lint(*job, "--name=b", "--rw=read", "--size=1g", "--filename=/dev/absent")[2]
+    assert f"{tmp_path}/none and /dev/absent do not exist" in both, "a device has no folder of its own"

@@ -269,4 +269,4 @@ def test_the_layers_between_fio_and_the_disks_are_listed_if_they_were_counted(tm
 def test_findings_count_cells_by_their_effect(tmp_path: Path) -> None:
     trials = [*all_trials()[:8], trial("pair", "reads", 1, "refuted"), trial("pair", "stream", 1, "suspect")]
     page = _Elements(_page(make_run(tmp_path / "run", trials)))
-    assert "refutes 1 cell, suspects 1 cell" in page.text
+    assert "refutes 1 cell, makes 1 cell suspect" in page.text

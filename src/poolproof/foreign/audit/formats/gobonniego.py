@@ -26,7 +26,7 @@ _NEAR = 12
 _BLOCK_BYTES = 64 * 1024
 _MISSING = (
     "whether the page cache was emptied before the reads: gobonniego does so only as root",
-    "the size of RAM (--ram); the test files should be at least twice as large",
+    "the size of the RAM (--ram); the test files should be at least twice as large",
 )
 
 

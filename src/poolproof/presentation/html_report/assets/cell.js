@@ -36,11 +36,19 @@ P.unsettledBlock = (cell) => P.make("div", { class: "finding e-suspects unsettle
   P.make("p", {}, P.mark("~"), " This result did not converge: its trials did not reach the requested precision. Do not rely on its mean."),
   ...cell.u.map(([name, sentence]) => P.make("p", {}, P.make("code", {}, name), ": ", ...P.coded(sentence))));
 
+// What a finding does to a result, by its effect. Notes do nothing to it.
+P.done = {
+  fails: (what) => `shows that ${what} failed`,
+  refutes: (what) => `refutes ${what}`,
+  suspects: (what) => `makes ${what} suspect`,
+  "leaves-unproven": (what) => `leaves ${what} unproven`,
+};
+
 P.cellFindings = (cell) => {
   const found = cell.x.map((number) => P.data.findings[number]);
   const notes = found.filter(([, effect]) => effect === "notes");
   const block = (what) => ([rule, effect, message, fix]) => P.make("div", { class: `finding e-${effect}` },
-    P.make("p", {}, P.make("code", {}, rule), ` ${effect === "leaves-unproven" ? `leaves ${what} unproven` : `${effect} ${what}`}: `, ...P.coded(message)),
+    P.make("p", {}, P.make("code", {}, rule), ` ${P.done[effect](what)}: `, ...P.coded(message)),
     P.quiet("fix: ", ...P.coded(fix)));
   P.byId("cell-findings").replaceChildren(
     ...found.filter((each) => !notes.includes(each)).map(block("it")),
