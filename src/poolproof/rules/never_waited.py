@@ -27,7 +27,7 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
     return suspects(
         f"fio did {format_count(ios)} {kinds} one at a time, but gave up the CPU only {format_count(switches)} times "
         "(ctx): if a disk had done them, fio would have waited for each of them, so RAM did at least "
-        f"{100 * (1 - switches / ios):.0f}% of them",
+        f"{int(100 * (1 - switches / ios))}% of them",
         weight=67,
     )
 

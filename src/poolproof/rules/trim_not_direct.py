@@ -27,12 +27,12 @@ def _ignored(case: Case) -> str:
     synced = [job for job in writers if job.sync_every]
     if opened and (release is None or release < _FLAGS_SINCE):
         return (
-            f"{case.who(opened)} trims and writes: fio before 3.34 ignores {_flags(opened)} of such a job, so its "
+            f"{case.who(opened)} trims and writes: fio before 3.34 ignores {_flags(opened)} in such a job, so its "
             "writes return when their data is in RAM"
         )
     if synced and (release is None or release < _SYNCS_SINCE):
         return (
-            f"{case.who(synced)} trims and writes: fio before 3.38 ignores fsync and fdatasync of such a job, so its "
+            f"{case.who(synced)} trims and writes: fio before 3.38 ignores fsync and fdatasync in such a job, so its "
             "writes are not committed one by one"
         )
     return ""
@@ -45,7 +45,7 @@ def _flags(jobs: list[LoadPart]) -> str:
 
 
 RULE = Rule(
-    title="fio ignores direct=1 or syncs of a job that trims",
+    title="fio ignores direct=1 or syncs in a job that trims",
     wrong=(
         "With rw=trimwrite and randtrimwrite, fio before 3.34 opens the device without O_DIRECT and O_SYNC, and fio "
         "before 3.38 never calls fsync or fdatasync between the writes. The latency of a write is then that of a copy "

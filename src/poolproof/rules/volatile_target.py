@@ -43,10 +43,10 @@ def _finding(case: Case, effect: Effect) -> Findings:
     if case.target and case.target.volatile:
         is_meant = not case.cold and not case.load.writes
         place = "a block device" if case.target.file_system == "block device" else case.target.file_system
+        uses = "the job uses" if (place or "").startswith("fio's ") else "the files are on"
         yield finding(
             "notes" if is_meant else effect,
-            f"the files are on {place} in RAM, so no disk is involved. direct=1 causes no error there, and a sync does "
-            "nothing",
+            f"{uses} {place} in RAM, so no disk is involved. direct=1 causes no error there, and a sync does nothing",
             weight=95,
         )
 

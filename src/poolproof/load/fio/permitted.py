@@ -160,7 +160,7 @@ def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str
     if option == "ioengine":
         return _engine_refusal(value.strip(), shown)
     if option == "mem" and (instead := _SEGMENTS.get(value.strip())):
-        return f"{shown}: if fio is killed, such a shared memory segment stays in RAM", f"use mem={instead}"
+        return f"{shown}: if fio is killed, its shared memory segment stays in RAM", f"use mem={instead}"
     if option == "verify_async":
         return f"{shown}: more than 999 threads could exhaust those of the machine", f"write {expected}"
     return f"{shown} may name a file outside the layout", f"write {expected}"

@@ -103,7 +103,9 @@ def test_devices_without_a_disk_are_refuted(path: str) -> None:
 
 def test_the_null_engine_is_refuted() -> None:
     values = RANDOM_READS.format(iops="310k", bw="1211MiB/s (1270MB/s)", moved="11.8GiB", ms="10000")
-    assert _audit(f"fio --name=test --rw=randread --bs=4k --ioengine=null --size=20g\n{values}").verdict == "refuted"
+    audited = _audit(f"fio --name=test --rw=randread --bs=4k --ioengine=null --size=20g\n{values}")
+    assert audited.verdict == "refuted"
+    assert audited.findings[0].message.startswith("the job uses fio's null engine"), "an engine has no files"
 
 
 def test_a_command_whose_job_has_another_name_belongs_to_the_result_below_it() -> None:

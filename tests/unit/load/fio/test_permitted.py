@@ -114,7 +114,7 @@ def test_what_an_honest_campaign_sets_is_permitted(options: str) -> None:
 def test_memory_that_outlives_fio_is_refused_with_a_kind_that_does_not() -> None:
     """A System V segment of a fio that was killed uses RAM until someone removes it with ipcrm."""
     assert refusal("mem", "shm") == (
-        "`mem=shm`: if fio is killed, such a shared memory segment stays in RAM",
+        "`mem=shm`: if fio is killed, its shared memory segment stays in RAM",
         "use mem=mmap",
     )
 
