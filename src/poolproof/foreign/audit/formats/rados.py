@@ -1,7 +1,9 @@
 """Parse the summaries of rados bench write, seq and rand, with or without the lines that it prints every second.
 
 `MB/sec` means MiB per second. IOPS are computed from the number of requests and the run time, because `Average IOPS` is
-truncated to an integer. The cluster acknowledges a write once all replicas have it in their logs.
+truncated to an integer. If a text ends before or inside the summary, the result is what remains of it, or else the last
+complete line: `avg MB/s` is the mean since the start. The cluster acknowledges a write once all replicas have it in
+their logs.
 """
 
 import re
@@ -22,7 +24,14 @@ _ROWS = {
     "latency": re.compile(r"^\s*Average Latency(?:\(s\))?:\s+(?P<value>\d[\d.e-]{0,15})"),
 }
 _COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))rados\s+(?:-\S+\s+\S+\s+){0,20}bench\s.*$")
-_CONCURRENT = re.compile(r"Maintaining (?P<count>\d{1,6}) concurrent ")
+_CONCURRENT = re.compile(
+    r"Maintaining (?P<count>\d{1,6}) concurrent (?P<kind>reads|writes)?(?: of (?P<size>\d{1,12}) bytes)?"
+)
+_SECONDS_HEAD = re.compile(r"(?:^|\s)sec\s+Cur ops\s+started\s+finished\s+avg MB/s")
+_SECOND = re.compile(
+    r"^(?:\S*T\S*)?\s*(?P<time>\d{1,9})(?:\s+\d{1,9}){2}\s+(?P<made>\d{1,15})\s+(?P<rate>\d[\d.]{0,15})\s+\d[\d.]{0,15}"
+    r"(?:e-?\d+)?\s+(?:-|\d[\d.e-]{0,15})\s+\d[\d.e-]{0,15}\s*$"
+)
 _THREADS = re.compile(r"(?<!\S)(?:-t\s?|--concurrent-ios[= ])(?P<count>\d{1,6})")
 _ORDER = re.compile(r"\b(?P<order>write|seq|rand)\b")
 _SUMMARY_LINES = 20
@@ -50,23 +59,44 @@ class _RadosOptions:
     text: str = ""
     order: str = ""
     depth: int = _DEPTH
+    block: int = 0
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     summary: _Summary | None = None
     asked = _RadosOptions()
+    seconds: _Summary | None = None
     for line_number, line in numbered:
+        if seconds is not None and (match := _SECOND.match(line)):
+            _read_second(seconds, line_number, match)
+            continue
         if summary is not None and not _read_row(summary, line_number, line):
             yield from _finished(summary, asked)
             summary, asked = None, _RadosOptions()
         if match := _TIME.match(line):
             yield from _finished(summary, asked)
-            summary = _Summary(line_number, line_number, values=_number("time", match))
+            summary, seconds = _Summary(line_number, line_number, values=_number("time", match)), None
         elif match := _COMMAND.search(line):
-            asked = _asked(line_number, match[0])
+            yield from _finished(seconds, asked)
+            asked, seconds = _asked(line_number, match[0]), None
         elif match := _CONCURRENT.search(line):
-            asked = replace(asked, depth=int(match["count"]))
-    yield from _finished(summary, asked)
+            kind = (match["kind"] or "").removesuffix("s")
+            asked = replace(
+                asked,
+                depth=int(match["count"]),
+                order=asked.order or kind,
+                block=int(match["size"] or 0),
+            )
+        elif asked.order and _SECONDS_HEAD.search(line):
+            seconds = seconds or _Summary(line_number, line_number, "write" if asked.order == "write" else "read")
+    yield from _finished(summary or seconds, asked)
+
+
+def _read_second(seconds: _Summary, line_number: int, match: re.Match[str]) -> None:
+    """Store a line that rados prints every second. Lines before the first finished request have no rate."""
+    if int(match["made"]) and int(match["time"]):
+        seconds.values = {name: number(match[name]) or 0.0 for name in ("time", "made", "rate")}
+        seconds.last_line = line_number
 
 
 def _read_row(summary: _Summary, line_number: int, line: str) -> bool:
@@ -95,10 +125,12 @@ def _asked(line_number: int, text: str) -> _RadosOptions:
 
 def _finished(summary: _Summary | None, asked: _RadosOptions) -> Iterator[ForeignResult]:
     rows: Mapping[str, float] = summary.values if summary else {}
+    lasted, made = rows.get("time"), rows.get("made")
+    block = round(rows.get("size") or asked.block or _BLOCK_BYTES)
+    if lasted and made and rows.get("size") and "rate" not in rows:
+        rows = {**rows, "rate": made * block / lasted / MIB}
     if summary is None or not rows.get("rate"):
         return
-    lasted, made = rows.get("time"), rows.get("made")
-    block = round(rows.get("size") or _BLOCK_BYTES)
     figures = values(
         iops=made / lasted if made and lasted else rows.get("iops"),
         bandwidth_bytes=rows["rate"] * MIB,
@@ -143,5 +175,5 @@ READER = FormatReader(
         "https://github.com/kangeek/fio-bench-disks-ceph ceph/2hdd (write, seq, rand)",
     ),
     _find,
-    ("total time run:",),
+    ("total time run:", "cur ops"),
 )

@@ -3,7 +3,8 @@
 The line that `sysbench prepare` prints is a result, too: it writes the test files in order and syncs each of them. The
 tests after it use these files, which can still be in the page cache. sysbench writes zeros, so a target with
 compression stores almost nothing. The command above the values is parsed too, because people often cut off the output
-lines that repeat its options. A run ends at the next command, and at any option or value below its own run time.
+lines that repeat its options. A run ends at the next command, and at any option or value below its own run time. If a
+text ends before the values of the whole run, the result is the mean of the lines of `--report-interval`.
 """
 
 import re
@@ -34,6 +35,10 @@ _OLD_MOVED = re.compile(
 _OPERATIONS = re.compile(r"^\s*(?P<kind>reads|writes)/s:\s+(?P<rate>[\d.]+)")
 _THROUGHPUT = re.compile(r"^\s*(?P<kind>read|written), MiB/s:\s+(?P<rate>[\d.]+)")
 _NEWEST = re.compile(r"^\s*(?P<kind>read|write):\s+IOPS=(?P<iops>[\d.]+)\s+(?P<rate>[\d.]+) MiB/s")
+_INTERVAL = re.compile(
+    r"^\s*\[\s{0,9}(?P<time>\d{1,9})s\s?\] reads: (?P<read>\d[\d.]{0,15}) Mi?B/s"
+    r" writes: (?P<write>\d[\d.]{0,15}) Mi?B/s"
+)
 _TIME = re.compile(r"^\s*total time:\s+(?P<seconds>[\d.]+)s")
 _EVENTS = re.compile(r"^\s*total number of events:\s+(?P<value>\d{1,15})")
 _PERCENTILE = re.compile(
@@ -88,8 +93,11 @@ class _SysbenchRun:
     seconds: float | None = None
     events: float = 0.0
     percentile_ms: float | None = None
+    intervals: list[tuple[int, int, float, float]] = field(default_factory=list)
 
     def finished(self) -> ForeignResult | None:
+        if self.intervals and not self.line:
+            self._take_intervals()
         seconds = self.seconds
         found: dict[str, Direction] = {}
         for kind in ("read", "write"):
@@ -120,6 +128,11 @@ class _SysbenchRun:
             just_written=self.prepared if part.reads and not part.direct else "",
             stopped_by="the run ended at sysbench's request limit, not at its time limit" if is_short else "",
         )
+
+    def _take_intervals(self) -> None:
+        lines, times, reads, writes = zip(*self.intervals, strict=True)
+        self.line, self.last_line, self.seconds = min(lines), max(lines), float(max(times))
+        self.rate = {"read": MIB * sum(reads) / len(reads), "write": MIB * sum(writes) / len(writes)}
 
     def _latency(self, iops: float) -> Latency | None:
         """Return a percentile of the reads or of the writes that is an upper bound, or None if it is unknown.
@@ -175,7 +188,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             continue
         command = _given(line)
         if command or _START.search(line):
-            if run.line and (found := run.finished()):
+            if found := run.finished():
                 yield found
             if command and (call := _COMMAND.search(line)):
                 given, text, at = command, call[0], line_number
@@ -188,7 +201,10 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         for name, pattern in patterns.items():
             if match := pattern.search(line):
                 run.options[name] = match[name].strip()
-        if is_value and _read(run, line):
+        if match := _INTERVAL.match(line):
+            rates = [number(match[kind]) or 0.0 for kind in ("read", "write")]
+            run.intervals.append((line_number, int(match["time"]), rates[0], rates[1]))
+        elif is_value and _read(run, line):
             run.line = run.line or line_number
             run.last_line = line_number
         elif (match := _TIME.match(line)) and run.line:
@@ -198,7 +214,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             run.events, run.last_line = float(match["value"]), line_number
         elif run.seconds is not None and (match := _PERCENTILE.match(line)):
             run.percentile_ms, run.last_line = number(match["value"]), line_number
-    if run.line and (found := run.finished()):
+    if found := run.finished():
         yield found
 
 
@@ -276,5 +292,14 @@ READER = FormatReader(
         "https://github.com/akopytov/sysbench/issues/132 (zeros on ZFS)",
     ),
     _find,
-    ("operations performed:", "total transferred", "reads/s:", "writes/s:", ", mib/s:", " mib/s", " bytes written in "),
+    (
+        "operations performed:",
+        "total transferred",
+        "reads/s:",
+        "writes/s:",
+        ", mib/s:",
+        " mib/s",
+        "] reads: ",
+        " bytes written in ",
+    ),
 )
