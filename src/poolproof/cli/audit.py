@@ -22,8 +22,8 @@ def command(
         list[str],
         Argument(
             metavar="FILES…",
-            help="Files with results of fio or another benchmark, texts that quote such results, folders, or runs; - "
-            "for stdin.",
+            help="Files with results of fio or another benchmark, texts that quote such results, the fio job files of "
+            "these results, folders, or runs; - for stdin.",
         ),
     ],
     save: Annotated[

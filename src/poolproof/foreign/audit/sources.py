@@ -1,8 +1,8 @@
 """Audit all results in files, directories, standard input, fio's logs and run directories."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from poolproof.foreign.audit.saved_trials import audit_run
 from poolproof.foreign.audit.texts import audit_text, audited, judge_result
 from poolproof.load.fio.find import LARGEST_PLAIN_TEXT_BYTES
 from poolproof.load.fio.pairing import FoundResult
+from poolproof.load.fio.source_commands import SourceCommand, lone_job_file
 
 STDIN = "-"
 LARGEST_TEXT_BYTES = 256 << 20
@@ -24,6 +25,7 @@ _TOO_LARGE = "it is larger than 256 MiB"
 _HAS_JSON = b'"jobs"'
 _BINARY_PROBE_BYTES = 4096
 _DEEPEST = 50
+_LARGEST_JOB_FILE_BYTES = 1 << 20
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -49,18 +51,37 @@ class Audit:
 def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], bytes]) -> Audit:
     """Audit every result in the named files and directories.
 
-    `-` means standard input, which is read by calling `stdin`.
+    `-` means standard input, which is read by calling `stdin`. If a named file is a fio job file, its jobs explain the
+    results in the other files that it fits, unless their texts contain the command.
     """
     audit = Audit()
     logs: list[Path] = []
+    job_files = _job_files(Path(name) for name in names if name != STDIN)
     for name in names:
         if name == STDIN:
-            _add(audit, "stdin", lambda: audit_text("stdin", as_text(_of_fair_size(stdin())), context))
+            _add(audit, "stdin", lambda: audit_text("stdin", as_text(_of_fair_size(stdin())), context, job_files))
         else:
-            _audit_path(audit, Path(name), context, logs)
+            _audit_path(audit, Path(name), context, logs, job_files)
     for prefix, paths in grouped(logs).items():
         _add(audit, prefix, partial(_audit_logs, paths, context))
     return audit
+
+
+def _job_files(paths: Iterable[Path]) -> list[SourceCommand]:
+    """Return the fio job files among the paths. Their lines count backwards from 0, as if they were above each text."""
+    found: list[SourceCommand] = []
+    for path in paths:
+        try:
+            text = read_text(path) if path.is_file() and path.stat().st_size <= _LARGEST_JOB_FILE_BYTES else None
+        except OSError:
+            continue  # it is reported when it is audited
+        if text and (job_file := lone_job_file(str(path), text)):
+            found.append(job_file)
+    line = 1
+    for at in range(len(found) - 1, -1, -1):
+        line -= 1 + found[at].text.count("\n")
+        found[at] = replace(found[at], line=line)
+    return found
 
 
 def as_text(content: bytes) -> str:
@@ -128,11 +149,13 @@ def _of_fair_size(content: bytes) -> bytes:
     return content
 
 
-def _audit_path(audit: Audit, path: Path, context: Context, logs: list[Path]) -> None:
+def _audit_path(
+    audit: Audit, path: Path, context: Context, logs: list[Path], job_files: Sequence[SourceCommand]
+) -> None:
     try:
         if path.is_dir() and not is_run(path):
             for below in files_below(path, audit.unread, is_run):
-                _audit_path(audit, below, context, logs)
+                _audit_path(audit, below, context, logs, job_files)
             return
     except OSError as error:
         audit.unread.append(Unread(str(path), error.strerror or str(error)))
@@ -142,7 +165,7 @@ def _audit_path(audit: Audit, path: Path, context: Context, logs: list[Path]) ->
     elif is_log(path):
         logs.append(path)
     else:
-        _add(audit, str(path), lambda: audit_text(str(path), read_text(path) or "", context))
+        _add(audit, str(path), lambda: audit_text(str(path), read_text(path) or "", context, job_files))
 
 
 def _add(audit: Audit, source: str, judge: Callable[[], Sequence[Audited]]) -> None:

@@ -128,18 +128,20 @@ class Judged:
     foreign: ForeignResult | None = None
 
 
-def audit_text(source: str, text: str, context: Context) -> tuple[Audited, ...]:
-    """Audit every result in the text."""
-    return tuple(audited(source, judged, context) for judged in judge_text(text, context))
+def audit_text(
+    source: str, text: str, context: Context, job_files: Sequence[SourceCommand] = ()
+) -> tuple[Audited, ...]:
+    """Audit every result in the text. `job_files`: job files outside the text that may have produced them."""
+    return tuple(audited(source, judged, context) for judged in judge_text(text, context, job_files))
 
 
-def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
+def judge_text(text: str, context: Context, job_files: Sequence[SourceCommand] = ()) -> tuple[Judged, ...]:
     """Judge every result in the text, in line order. Anything else in the text is ignored.
 
     Raises a FioError if there are more than 10,000 results, or if a result has more than 1,000 jobs, which are compared
     with one another.
     """
-    runs = find_results(text)
+    runs = find_results(text, job_files)
     for run in runs:
         if len(run.result.parts) > _MOST_JOBS:
             why = f"the result on line {run.line} has {len(run.result.parts):,} jobs"
@@ -249,7 +251,8 @@ def judge_result(
         judgement = without_refuting_ceilings(judgement)
     if found.format == "sentence":
         judgement = without_refutation(judgement)
-    known = (*_known(context, statement, counters), *known_of(context, machine))
+    job_file = (f"the job file is {found.made.source}",) if found.made is not None and found.made.source else ()
+    known = (*job_file, *_known(context, statement, counters), *known_of(context, machine))
     return Judged(found, case, judgement, known, _is_assumed(found, surroundings), foreign)
 
 
@@ -341,7 +344,7 @@ def _is_assumed(found: FoundResult, surroundings: _QuotedContext) -> bool:
     """
     line = _command_line(found)
     if line is None or found.made is None:
-        return False
+        return found.made is not None and bool(found.made.source) and found.is_assumed
     last = line + found.made.text.count("\n")
     first, end = bisect_right(surroundings.starts, last), bisect_left(surroundings.starts, found.line)
     between = any(start not in surroundings.callers for start in surroundings.starts[first:end])
@@ -350,7 +353,8 @@ def _is_assumed(found: FoundResult, surroundings: _QuotedContext) -> bool:
 
 def _command_line(found: FoundResult) -> int | None:
     """Return the line on which the result's command or job file begins, or None if the text does not contain it."""
-    return found.made.line if found.made is not None and found.made.origin in ("command", "job file") else None
+    made = found.made
+    return made.line if made is not None and made.origin in ("command", "job file") and not made.source else None
 
 
 def _target(context: Context, statement: Statement | None, machine: QuotedMachine, memory: str | None) -> Target | None:

@@ -52,14 +52,16 @@ _SAME_BYTES = 0.01
 _GROWTH = 1.05  # the least growth of the run time from the first report to the last
 
 
-def find_results(text: str) -> tuple[FoundResult, ...]:
+def find_results(text: str, job_files: Sequence[SourceCommand] = ()) -> tuple[FoundResult, ...]:
     """Return all fio results in line order. If a run appears in several formats, only the most detailed one is kept.
+
+    `job_files`: job files outside the text that may have produced the results, in the order of their lines.
 
     Raises a FioError if the text contains more than 10,000 JSON documents, or more than 2 MiB of other text.
     """
     alone = _lone_document(text)
     if alone is not None:
-        return (alone,)
+        return pair((alone,), job_files) if job_files else (alone,)
     numbered = plain_lines(text)
     documents, rest = _documents(numbered)
     if sum(len(line) + 1 for _, line in rest) > LARGEST_PLAIN_TEXT_BYTES:
@@ -67,7 +69,7 @@ def find_results(text: str) -> tuple[FoundResult, ...]:
     terse, rest = _terse(rest)
     found = _with_others(_with_others(documents, terse), _texts(rest))
     found.sort(key=lambda item: (item.line, item.last_line))
-    return pair(found, source_commands(numbered))
+    return pair(found, [*job_files, *source_commands(numbered)])
 
 
 def _lone_document(text: str) -> FoundResult | None:

@@ -70,7 +70,7 @@ def pair(results: Sequence[FoundResult], commands: Sequence[SourceCommand]) -> t
 
     The results and the commands must be in line order.
     """
-    results_first = _are_results_first(results, commands)
+    results_first = _are_results_first(results, [command for command in commands if not command.source])
     paired = []
     for at, result in enumerate(results):
         above = None if results_first else _above(at, results, commands)
@@ -104,9 +104,10 @@ def _above(
         return None
     # the commands next to it, up to the nearest result in each direction
     below = bisect_left(results, nearest.line, key=_LINE)
-    before = results[below - 1].line if below else 0
+    before = results[below - 1].line if below else float("-inf")
     after = results[below].line if below < len(results) else 0
     block = commands[bisect_right(commands, before, key=_LINE) : bisect_right(commands, after, key=_LINE)]
+    block = [command for command in block if bool(command.source) == bool(nearest.source)]
     if all(_same_jobs(command, nearest) for command in block if _fits(result, command)):
         return nearest, False
     return _at_same_position(result, results, commands, block) or nearest, True

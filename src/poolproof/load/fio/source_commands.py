@@ -46,12 +46,15 @@ class SourceCommand:
 
     `origin`: the place where the jobs were found. Jobs from a `header` have only a direction, block size, engine and
     depth. Jobs from `printed options` lack switches without a value, because fio does not print them.
+    `source`: the other file that contains the job, or an empty string if it is in the text of the result. The lines of
+    another file count as lines above the text, so `line` is at most 0.
     """
 
     jobs: Jobs
     origin: Origin
     line: int
     text: str = ""
+    source: str = ""
 
     @cached_property
     def load(self) -> Load:
@@ -72,6 +75,23 @@ def source_commands(numbered: Sequence[Line]) -> list[SourceCommand]:
         if command.jobs
     ]
     return sorted([*commands, *_job_files(numbered)], key=lambda command: command.line)
+
+
+def lone_job_file(source: str, text: str) -> SourceCommand | None:
+    """Return the job file if the text consists of one, with comments at most, otherwise None. `source`: its name."""
+    lines = plain_lines(text)
+    first = next(
+        (at for at, (_, line) in enumerate(lines) if line.strip() and line.lstrip()[0] not in "#;"), len(lines)
+    )
+    numbered = lines[first:]
+    if not numbered or "[" not in numbered[0][1]:
+        return None
+    end, is_job_file = _end_of_sections(numbered, 0)
+    if not is_job_file or any(line.strip() and line.lstrip()[0] not in "#;" for _, line in numbered[end:]):
+        return None
+    quoted = "\n".join(line for _, line in numbered[:end])
+    jobs = read_job_file(quoted).jobs
+    return SourceCommand(jobs, "job file", 1 - end, quoted, source) if jobs else None
 
 
 def _commands(numbered: Sequence[Line]) -> Iterator[Command]:

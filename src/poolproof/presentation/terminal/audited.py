@@ -41,7 +41,9 @@ def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iter
 def _facts(audited: Audited, width: int) -> Iterator[str]:
     if audited.command:
         command = " ".join(audited.command.split())
-        made_by = f"assumed command (line {audited.command_line})" if audited.is_assumed else "made by"
+        line = audited.command_line
+        assumed = "assumed job file" if line is None else f"assumed command (line {line})"
+        made_by = assumed if audited.is_assumed else "made by"
         yield f"  {made_by}: {command[:_LONGEST_COMMAND]}{' …' if len(command) > _LONGEST_COMMAND else ''}"
     if audited.has_changed:
         yield f"  changed: the verdict was {audited.was} when the run was measured"
@@ -62,7 +64,9 @@ def _facts(audited: Audited, width: int) -> Iterator[str]:
         span = f"{low} to {high}" if estimate.low_bytes_per_s else f"at most {high}"
         yield from _wrapped("  true rate: ", f"{f'about {high}' if low == high else span}: {estimate.why}", width)
     if audited.rerun and audited.verdict != "sound":
-        notes = [f"if the command on line {audited.command_line} produced this result"] if audited.is_assumed else []
+        line = audited.command_line
+        made = "this job file" if line is None else f"the command on line {line}"
+        notes = [f"if {made} produced this result"] if audited.is_assumed else []
         notes += [f"this overwrites {', '.join(audited.overwrites)}"] if audited.overwrites else []
         notes += ["this also runs a program or code that the job names"] if audited.rerun_runs_code else []
         said = f" ({'; '.join(notes)})" if notes else ""
