@@ -9,7 +9,7 @@ from poolproof.campaign.claims import DEVICE_SHARES, CellValue, ComparisonClaim,
 from poolproof.metrics import COMPARABLE, metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table, print_fitted
 from poolproof.presentation.terminal.compared import run_variance_text
-from poolproof.presentation.terminal.words import per_cent_whole, value_text
+from poolproof.presentation.terminal.words import per_cent_whole, value_text, with_mark
 from poolproof.results.compare.earlier_runs import AcrossRuns, RunVariance
 from poolproof.results.runs.claim_results import ClaimResult
 from poolproof.results.runs.elimination import Elimination
@@ -89,7 +89,7 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
     """Yield a heading about adaptive sampling, followed by one sentence per line."""
     goal = found.goal[0] if len(found.goal) == 1 else f"the {len(found.goal)} workloads of the goal"
     if found.leader:
-        leader = f"{found.leader} leads"
+        leader = f"{with_mark(found.leader, found.leader_verdict or 'sound')} leads"
     elif not found.left:
         leader = "no layout has a valid result"
     else:

@@ -16,6 +16,7 @@ from poolproof.results.runs.disturbed import is_mostly_disturbed
 from poolproof.results.runs.few_events import few_events
 from poolproof.results.runs.model import Trial
 from poolproof.statistics.comparison import LogMean, eliminated, leader_of, mixture, risk_of_a_test
+from poolproof.verdicts import Verdict, worst
 
 GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
 """The trials of each layout, as one sequence for each of the goal's workloads, in the goal's order."""
@@ -42,6 +43,7 @@ class EliminatedLayout:
 class Elimination:
     """The current result of adaptive sampling.
 
+    `leader_verdict`: the worst verdict of the leader's trials. None without a leader.
     `left`: the layouts that may still be the best, including the leader.
     `excluded`: the layouts that are not compared, because one of their cells failed or was refuted.
     `unsteady`: the layouts in `left` whose rate changed within a trial (`drift`, `step` …). As in a ranking, the
@@ -63,6 +65,7 @@ class Elimination:
     checkpoints: int
     test_risk: float
     unsteady: tuple[str, ...] = ()
+    leader_verdict: Verdict | None = None
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -101,9 +104,11 @@ def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, prio
     checkpoints = measure.trials_max - measure.trials + 1 if measure.builds == 1 else 1
     beaten = eliminated(scores, measure.until.confidence, checkpoints)
     left = tuple(name for name in scores if name not in beaten)
+    leader = leader_of(scores)
+    leading = [] if leader is None else [trial for cell in goal_cells[leader] for trial in cell]
     return Elimination(
         goal=tuple(goal),
-        leader=leader_of(scores),
+        leader=leader,
         dropped=tuple(
             EliminatedLayout(name, each.leader, min(map(len, goal_cells[name])), each.times, each.least)
             for name, each in beaten.items()
@@ -115,6 +120,7 @@ def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, prio
         checkpoints=checkpoints,
         test_risk=risk_of_a_test(measure.until.confidence, len(scores), checkpoints),
         unsteady=tuple(name for name in left if any(map(unsteady_reasons, goal_cells[name]))),
+        leader_verdict=worst(trial.result().verdict for trial in leading) if leading else None,
     )
 
 

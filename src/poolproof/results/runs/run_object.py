@@ -69,6 +69,7 @@ def _race_object(race: Elimination) -> dict[str, Any]:
     return {
         "goal": list(race.goal),
         "leader": race.leader,
+        "leader_verdict": race.leader_verdict,
         "dropped": [
             {
                 "layout": each.layout,

@@ -16,6 +16,7 @@ from poolproof.results.runs.model import Convergence, Trial
 from poolproof.results.runs.run_object import run_object
 from poolproof.results.runs.summary import cells_of
 from poolproof.stopping.model import NotConverged
+from poolproof.verdicts import Verdict
 from tests.unit.docs.pages import documented, keys_of_value
 
 CAMPAIGN = parse_campaign(
@@ -67,6 +68,14 @@ def test_the_risk_of_all_tests_is_that_of_the_confidence_asked_for(race: Elimina
 def test_the_words_name_the_layouts_the_trials_and_the_risk(race: Elimination, wording: Callable[[str], str]) -> None:
     text = wording("\n".join(elimination_lines(race)))
     assert all(fact in text for fact in ("slow", "fast", "near", "broken", "3 trials", "5%", "2 pairs", "0.5%"))
+
+
+@pytest.mark.parametrize(("verdict", "words"), [("sound", "fast leads"), ("suspect", "fast (! suspect) leads")])
+def test_a_leader_in_doubt_is_marked(verdict: Verdict, words: str) -> None:
+    doubted = [replace(each, verdict=verdict) if (each.layout, each.number) == ("fast", 4) else each for each in TRIALS]
+    found = elimination_of(doubted, CAMPAIGN)
+    assert found is not None and found.leader_verdict == verdict
+    assert next(elimination_lines(found)) == f"adaptive sampling for etcd: {words}"
 
 
 def drifting(
