@@ -105,6 +105,12 @@ def format_count(value: float) -> str:
     raise AssertionError("unreachable")
 
 
+def format_number(value: float, digits: int = 2) -> str:
+    """Format a number with at least `digits` significant digits and without an exponent: `2.7`, `128`, `1,210`."""
+    text = f"{value:.{digits}g}"
+    return f"{value:,.0f}" if "e+" in text else text
+
+
 def format_number_of(count: int, word: str) -> str:
     """Format a count with its noun, which is in the plural unless the count is 1: `1 trial`, `3 trials`."""
     return f"{count} {word}{'' if count == 1 else 's'}"

@@ -9,11 +9,19 @@ from poolproof.units import (
     format_count,
     format_duration,
     format_list,
+    format_number,
     format_rate,
     format_size,
     parse_duration,
     parse_size,
 )
+
+
+def test_a_number_has_no_exponent() -> None:
+    assert [format_number(value) for value in (0, 0.53, 2.71, 99.6, 128, 1210.4)] == [
+        "0", "0.53", "2.7", "100", "128", "1,210",
+    ]  # fmt: skip
+    assert [format_number(value, 3) for value in (2.716, 999.4, 999.6, 25170)] == ["2.72", "999", "1,000", "25,170"]
 
 
 @given(st.integers(0, 2**60))

@@ -4,6 +4,7 @@ from poolproof.rules.flow import Flow, reads, writes
 from poolproof.rules.model import Case, Finding, Findings, Rule, linux_source, notes, zfs_issue
 from poolproof.rules.path import is_block_device, is_zfs
 from poolproof.rules.read_back import writes_twice
+from poolproof.units import format_number
 
 _FIX = (
     "set bs to the file system's record size and commit less often if you want to measure the disks; otherwise "
@@ -38,7 +39,7 @@ def _in_result(case: Case) -> Findings:
 
 def _finding(case: Case, flow: Flow, verb: str, why: str) -> Finding:
     return notes(
-        f"{case.generator} {verb} {flow.moved}; the disks {verb} {flow.counted}, which is {flow.ratio:.2g} "
+        f"{case.generator} {verb} {flow.moved}; the disks {verb} {flow.counted}, which is {format_number(flow.ratio)} "
         f"times {flow.expected}: {why}. The result is the rate that an application sees; the disks themselves can do "
         "more",
         weight=30,

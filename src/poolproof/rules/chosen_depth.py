@@ -4,6 +4,7 @@ from poolproof.metrics import METRICS
 from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Finding, Rule, fio_doc, fio_source, notes
 from poolproof.rules.reported import ReportedDirection, each_part
+from poolproof.units import format_number
 
 _RATES = tuple(metric.id for metric in METRICS if metric.is_rate)
 
@@ -17,8 +18,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         return None
     return notes(
         f"latency_target={fio_job(job).text('latency_target')}: fio chose the queue depth that meets this target (on "
-        f"average, {iops * latency / 1e9:.2g} of {job.queue} {part.kind}s were in flight), so the rate is the one at "
-        "this latency, and other layouts may have run at another depth",
+        f"average, {format_number(iops * latency / 1e9)} of {job.queue} {part.kind}s were in flight), so the rate is "
+        "the one at this latency, and other layouts may have run at another depth",
         weight=66,
         metrics=_RATES,
     )

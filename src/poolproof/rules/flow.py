@@ -15,7 +15,7 @@ from poolproof.rules.path import commits_writes, may_leave_dirty, writes_go_past
 from poolproof.rules.reported import Kind, parts, remembered
 from poolproof.rules.stored_share import least_stored_share, stored_share, written_share
 from poolproof.rules.tolerances import IN_DRAIN, READ, REFUTED, WRITTEN, WRITTEN_IN_TIME
-from poolproof.units import format_size
+from poolproof.units import format_number, format_size
 
 _LAST_UNSYNCED = 0.05
 
@@ -69,13 +69,14 @@ class Flow:
             return f"the {format_size(self.expected_bytes)} that they had written by the end of the final flush"
         if round(self.expected_bytes) == self.moved_bytes:
             return self.moved
-        return f"{format_size(self.expected_bytes)} ({self.expected_bytes / self.moved_bytes:.3g} × {self.moved})"
+        factor = format_number(self.expected_bytes / self.moved_bytes, 3)
+        return f"{format_size(self.expected_bytes)} ({factor} × {self.moved})"
 
     @property
     def share(self) -> str:
         """The ratio of counted to expected bytes as text: `17%`, `2.4%`, `2.2 times`."""
         if self.ratio >= 2:
-            return f"{self.ratio:.2g} times"
+            return f"{format_number(self.ratio)} times"
         return f"{100 * self.ratio:.0f}%" if self.ratio >= 0.1 else f"{100 * self.ratio:.2g}%"
 
     @property

@@ -8,7 +8,7 @@ from poolproof.rules.coverage import proves
 from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Finding, Rule, finding, fio_issue, fio_source, notes, suspects
 from poolproof.rules.reported import ReportedDirection, each_job, parts_of
-from poolproof.units import format_count, format_duration
+from poolproof.units import format_count, format_duration, format_number
 
 _LEAST_DEPTH = 4
 _LEAST_ALONE, _MOST_ALONE = 0.5, 1.1  # I/Os in flight if only one is in flight at a time
@@ -36,8 +36,8 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
     if in_flight > 1.1 * queue:
         return finding(
             "suspects" if proves(case) else "refutes",
-            f"{' + '.join(_term(part) for part in directions)} means {in_flight:.3g} I/Os in flight, but the job "
-            f"allows only {queue}: the latency or the rate is wrong",
+            f"{' + '.join(_term(part) for part in directions)} means {format_number(in_flight, 3)} I/Os in flight, but "
+            f"the job allows only {queue}: the latency or the rate is wrong",
             weight=65,
             fix="run fio --cpuclock-test, set clocksource=clock_gettime, and check that the results belong to this job",
         )
@@ -52,15 +52,15 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
             return None
         if job.rate_limited:
             return notes(
-                f"on average, only {in_flight:.2g} of the {queue} I/Os that the job allows were in flight: before fio "
-                "waits for rate or rate_iops, it lets all I/Os in flight finish, so the latencies are not those at "
-                "this depth",
+                f"on average, only {format_number(in_flight)} of the {queue} I/Os that the job allows were in flight: "
+                "before fio waits for rate or rate_iops, it lets all I/Os in flight finish, so the latencies are not "
+                "those at this depth",
                 weight=60,
                 fix="state the latencies for this rate instead of the depth, or remove the limit to fill the queue",
             )
         return notes(
-            f"on average, only {in_flight:.2g} of the {queue} I/Os that the job allows were in flight: submission or "
-            "fio itself was the limit, not the disk",
+            f"on average, only {format_number(in_flight)} of the {queue} I/Os that the job allows were in flight: "
+            "submission or fio itself was the limit, not the disk",
             weight=35,
             fix="use more jobs with a smaller iodepth each, and check whether a CPU is saturated",
         )
@@ -80,8 +80,8 @@ def _at_stated_depth(case: Case, directions: Sequence[ReportedDirection]) -> Fin
         return None
     part, in_flight = alone
     return suspects(
-        f"{_term(part)} means that {in_flight:.2g} I/Os were in flight on average, but {words} a queue depth of "
-        f"{depth}: either the depth had no effect, or one of the values is wrong",
+        f"{_term(part)} means that {format_number(in_flight)} I/Os were in flight on average, but {words} a queue "
+        f"depth of {depth}: either the depth had no effect, or one of the values is wrong",
         weight=60,
         fix="use an asynchronous engine (io_uring or libaio) with direct=1, and check iodepth in fio's output",
     )

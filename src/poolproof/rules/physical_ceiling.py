@@ -5,7 +5,7 @@ from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, ref
 from poolproof.rules.repeated_area import keeps_order
 from poolproof.rules.reported import Kind, bandwidth_bytes, parts
 from poolproof.rules.turning_disks import turning_disks
-from poolproof.units import format_count, format_number_of, format_rate
+from poolproof.units import format_count, format_number, format_number_of, format_rate
 
 _OVER = 1.05  # rated speeds are rounded, and a link may be a little faster than its nominal rate
 _FAR_OVER = 1.5  # providers let volumes exceed their limit a little, and count large I/Os as several
@@ -30,8 +30,8 @@ def _stated_iops(case: Case) -> Findings:
     found = [part.figures.iops or 0.0 for part in parts(case.outcome) if case.cold or part.kind == "write"]
     if limit and sum(found) > _FAR_OVER * limit and not proves(case):
         yield suspects(
-            f"the result is {format_count(sum(found))} I/Os/s, {sum(found) / limit:.2g} times the limit of the storage "
-            f"({words}): a cache was involved, or the result is from other storage",
+            f"the result is {format_count(sum(found))} I/Os/s, {format_number(sum(found) / limit)} times the limit of "
+            f"the storage ({words}): a cache was involved, or the result is from other storage",
             weight=64,
         )
 
@@ -48,8 +48,8 @@ def _above_base(case: Case) -> Findings:
         )
         if times >= _FAR_OVER_BASE:
             yield suspects(
-                f"the {part.kind}s are {times:.2g} times as fast as those of the underlying drive ({base.words}): a "
-                "cache was involved, or the requests were merged",
+                f"the {part.kind}s are {format_number(times)} times as fast as those of the underlying drive "
+                f"({base.words}): a cache was involved, or the requests were merged",
                 weight=63,
             )
             return
@@ -59,8 +59,8 @@ def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Findings:
     rate = bandwidth_bytes(case.outcome, kind)
     if ceiling and rate is not None and rate > _OVER * ceiling:
         yield refutes(
-            f"the {kind} rate is {format_rate(rate)}, {rate / ceiling:.3g} times the {format_rate(ceiling)} that all "
-            "disks together can deliver: a cache was involved",
+            f"the {kind} rate is {format_rate(rate)}, {format_number(rate / ceiling, 3)} times the "
+            f"{format_rate(ceiling)} that all disks together can deliver: a cache was involved",
             weight=88,
         )
 

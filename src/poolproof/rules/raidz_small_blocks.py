@@ -1,7 +1,7 @@
 """Blocks on raidz that are too small to be stored efficiently."""
 
 from poolproof.rules.model import Case, Findings, Rule, notes, zfs_source
-from poolproof.units import format_size
+from poolproof.units import format_number, format_size
 
 _SECTOR = 4096
 
@@ -19,7 +19,7 @@ def _in_job(case: Case) -> Findings:
     yield notes(
         f"a block of {format_size(record)} takes up {format_size(used * sector)} on this raidz{zfs.raidz_parity}: each "
         f"block has at most {data} {'sector' if data == 1 else 'sectors'} of data and needs its own parity and "
-        f"padding, so the disks write about {used / data:.2g} times as many bytes as the data has",
+        f"padding, so the disks write about {format_number(used / data)} times as many bytes as the data has",
         weight=45,
     )
 

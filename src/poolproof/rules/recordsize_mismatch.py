@@ -5,7 +5,7 @@ from poolproof.load.model import LoadPart
 from poolproof.rules.flow import account
 from poolproof.rules.model import Case, Findings, Rule, fill, linux_source, notes, zfs_issue, zfs_source
 from poolproof.rules.path import is_zfs, is_zvol, may_end_in_ram
-from poolproof.units import format_size
+from poolproof.units import format_number, format_size
 
 _PAGE = 4096
 _DEFAULT_RECORD = 128 * 1024
@@ -68,7 +68,7 @@ def _in_result(case: Case) -> Findings:
     if ratio is not None and ratio > 2 and any(_is_partial(job, _unit(case)) and job.reads for job in case.jobs):
         yield notes(
             f"{case.generator} read {format_size(found.fio_read_bytes)} at random offsets; the disks read {read}, "
-            f"{ratio:.2g} times as much: each I/O read a whole {_name(case)}",
+            f"{format_number(ratio)} times as much: each I/O read a whole {_name(case)}",
             weight=45,
             fix=_fix(case),
         )

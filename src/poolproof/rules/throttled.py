@@ -4,7 +4,7 @@ from poolproof.evidence.model import DeviceLimit
 from poolproof.load.merge import direction_of
 from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, notes, suspects
 from poolproof.rules.tolerances import percent
-from poolproof.units import format_count, format_duration, format_rate
+from poolproof.units import format_count, format_duration, format_number, format_rate
 
 _REACHED = 0.7
 _EXCEEDED = 1.5
@@ -48,7 +48,7 @@ def _of_device(case: Case, limit: DeviceLimit) -> Findings:
     most = format_rate(limit.most) if is_bytes else f"{format_count(limit.most)} requests/s"
     way = "reads" if limit.kind.startswith("r") else "writes"
     if of_disk >= _EXCEEDED:
-        seen = f"were {of_disk:.2g} times as fast, so the limit did not apply to them"
+        seen = f"were {format_number(of_disk)} times as fast, so the limit did not apply to them"
     else:
         seen = f"{'reached at least' if share >= _REACHED else 'stayed below'} {percent(_REACHED)} of this limit"
     yield finding(

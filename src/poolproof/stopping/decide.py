@@ -20,6 +20,7 @@ from poolproof.statistics.intervals import Interval, standard_error
 from poolproof.statistics.stationarity import slope
 from poolproof.stopping.model import NotConverged, RateSeries, StoppingDecision, StoppingRule
 from poolproof.stopping.steady_window import LEAST_SAMPLES, estimate_window
+from poolproof.units import format_number
 
 STEP = 1.25
 """The ratio between the times of two consecutive checkpoints."""
@@ -48,7 +49,9 @@ def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
     values = () if checkpoint_s is None else series.values[: math.floor(checkpoint_s / series.interval_s + _TINY)]
     if len(values) < LEAST_SAMPLES:
         least_s = max(rule.least_s, LEAST_SAMPLES * series.interval_s)
-        return _too_short(series, f"a trial needs at least {least_s:.3g} s and {LEAST_SAMPLES} samples", next_s)
+        return _too_short(
+            series, f"a trial needs at least {format_number(least_s, 3)} s and {LEAST_SAMPLES} samples", next_s
+        )
     found = estimate_window(values, series.interval_s, rule, is_first=checkpoint_s == rule.least_s)
     reasons = found.unsteady + found.imprecise
     done = not reasons or next_s is None
@@ -95,7 +98,7 @@ def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingR
         return decision
     next_s = _surrounding(rule, series.duration_s)[1]
     sent = "1 report" if count == 1 else f"{count} reports"
-    sentence = f"the load generator sent {sent} in {seconds:.3g} s; at least {least} are needed"
+    sentence = f"the load generator sent {sent} in {format_number(seconds, 3)} s; at least {least} are needed"
     reasons = (*decision.reasons, NotConverged("few-samples", sentence))
     return replace(
         decision,
@@ -124,10 +127,12 @@ def _snia_steady(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
     next_s = None if rounds == MOST_ROUNDS else (max(rounds + 1, _ROUNDS)) * round_s
     if len(means) < _ROUNDS:
         return _too_short(
-            series, f"SNIA requires {_ROUNDS} rounds of {round_s:.3g} s, and only {rounds} finished", next_s
+            series,
+            f"SNIA requires {_ROUNDS} rounds of {format_number(round_s, 3)} s, and only {rounds} finished",
+            next_s,
         )
     if rounds * round_s < rule.least_s - _TINY:
-        return _too_short(series, f"a trial needs at least {rule.least_s:.3g} s", next_s)
+        return _too_short(series, f"a trial needs at least {format_number(rule.least_s, 3)} s", next_s)
     reason = _unsteady(means)
     converged = reason is None
     mean = math.fsum(means) / len(means)

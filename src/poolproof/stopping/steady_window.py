@@ -20,6 +20,7 @@ from poolproof.statistics.stationarity import (
     without_period,
 )
 from poolproof.stopping.model import NotConverged, StoppingRule
+from poolproof.units import format_number
 
 LEAST_SAMPLES = 12
 LEAST_EFFECTIVE = 12
@@ -97,12 +98,14 @@ def estimate_window(
     is_late = cut > MOST_WARM_UP * len(values)
     window, cycle = _window(values, 0 if is_late else cut, interval_s, rule)
     if math.fsum(window.values) <= 0:
-        sentence = f"nothing was read or written after {cut * interval_s:.3g} s"
+        sentence = f"nothing was read or written after {format_number(cut * interval_s, 3)} s"
         return WindowEstimate(mean, None, 0.0, unsteady=(NotConverged("idle", sentence),))
     reason, events = _unsteady(window, interval_s, rule)
     unsteady = tuple(each for each in (cycle, reason) if each)
     if is_late and not unsteady:
-        unsteady = (NotConverged("warm-up", f"the trial was still warming up after {cut * interval_s:.3g} s"),)
+        unsteady = (
+            NotConverged("warm-up", f"the trial was still warming up after {format_number(cut * interval_s, 3)} s"),
+        )
     run = window.long_run()
     run = replace(run, effective=min(run.effective, events))
     half = run.half_width(rule.confidence) * (1 if is_first else 1 + _WIDER / run.freedom)
@@ -151,8 +154,9 @@ def _window(
     window = _SteadySamples((), whole, without_period(whole, samples), count)
     if count >= LEAST_PERIODS:
         return window, None
-    length, period_s = f"{len(rest) * interval_s:.3g} s", samples * interval_s
-    sentence = f"the rate repeats every {period_s:.3g} s, so {length} contains fewer than {LEAST_PERIODS} periods"
+    length, period_s = f"{format_number(len(rest) * interval_s, 3)} s", samples * interval_s
+    repeats = f"the rate repeats every {format_number(period_s, 3)} s"
+    sentence = f"{repeats}, so {length} contains fewer than {LEAST_PERIODS} periods"
     return window, NotConverged("periodic", sentence)
 
 
@@ -179,9 +183,11 @@ def _unsteady(window: _SteadySamples, interval_s: float, rule: StoppingRule) -> 
 def _changing(found: SeriesChange, seconds: float) -> NotConverged:
     if found.at is None:
         word = "rises" if found.by > 0 else "falls"
-        return NotConverged("drift", f"the rate {word} by {abs(found.by):.0%} over {seconds:.3g} s")
+        return NotConverged("drift", f"the rate {word} by {abs(found.by):.0%} over {format_number(seconds, 3)} s")
     word = "jumps" if found.by > 0 else "drops"
-    return NotConverged("step", f"the rate {word} by {abs(found.by):.0%} after {found.at * seconds:.3g} s")
+    return NotConverged(
+        "step", f"the rate {word} by {abs(found.by):.0%} after {format_number(found.at * seconds, 3)} s"
+    )
 
 
 def _few_bursts(found: Bursts, seconds: float) -> NotConverged:
@@ -191,7 +197,9 @@ def _few_bursts(found: Bursts, seconds: float) -> NotConverged:
     """
     name = ("burst" if found.moved > 0 else "stall") + ("s" if found.episodes > 1 else "")
     verb = "move" if found.episodes > 1 else "moves"
-    sentence = f"{found.episodes} {name} ({seconds:.2g} s in total) {verb} the mean by {abs(found.moved):.1%}"
+    sentence = (
+        f"{found.episodes} {name} ({format_number(seconds)} s in total) {verb} the mean by {abs(found.moved):.1%}"
+    )
     return NotConverged("burst", f"{sentence}; at least {LEAST_EFFECTIVE} are needed to know how often they occur")
 
 

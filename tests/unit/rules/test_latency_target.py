@@ -38,3 +38,12 @@ def test_a_full_queue_with_a_limited_rate_has_no_note() -> None:
     load = jobs("rw=randread bs=4k size=64m direct=1 ioengine=libaio iodepth=64 rate_iops=9000")
     found = judge(Case(load, said(read=read), None, EXT4), "iops").findings
     assert not [finding for finding in found if finding.rule == "littles-law"]
+
+
+def test_a_deep_queue_is_printed_without_an_exponent() -> None:
+    latency = Latency(samples=8_000, mean_ns=32e6)
+    read = direction(8_000 * 4096, 2.0, clat=latency, lat=latency)
+    load = jobs("rw=randread bs=4k size=64m direct=1 ioengine=libaio iodepth=512")
+    found = judge(Case(load, said(read=read), None, EXT4), "iops").findings
+    message = next(finding.message for finding in found if finding.rule == "littles-law")
+    assert message.startswith("on average, only 128 of the 512 I/Os")

@@ -14,7 +14,7 @@ from poolproof.evidence.model import LeafUse
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.rule_catalogue import all_rules
-from poolproof.units import format_size
+from poolproof.units import format_number, format_size
 from poolproof.verdicts import has_values
 
 Direction = Literal["read", "write"]
@@ -147,12 +147,12 @@ def _copies(factor: float) -> str:
         return ""
     if factor == int(factor):
         return f"copies: every byte is stored {factor:.0f} times"
-    return f"copies and parity: {factor:.3g} bytes are stored for each byte of data"
+    return f"copies and parity: {format_number(factor, 3)} bytes are stored for each byte of data"
 
 
 def _percent(share: float) -> str:
     """Format a ratio as the beginning of a comparison, such as `5.1% of` or `20.4 times`."""
     if share >= 2:
-        return f"{share:.3g} times"
+        return f"{format_number(share, 3)} times"
     value = 100 * share
     return f"{value:.0f}% of" if value >= 10 else f"{value:.2g}% of"

@@ -26,7 +26,7 @@ from poolproof.results.compare.ranking import Ranked, Ranking, Safety
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.statistics.comparison import CORRECTION, TEST, difference
 from poolproof.statistics.intervals import Interval
-from poolproof.units import format_size
+from poolproof.units import format_number, format_size
 
 _MOST_TIES = 6
 _UNKNOWN = "–"
@@ -109,7 +109,7 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
     safety = each.safety
     yield _UNKNOWN if safety.redundancy is None else f"{safety.redundancy} of {safety.devices}"
     yield _UNKNOWN if safety.capacity_bytes is None else format_size(safety.capacity_bytes)
-    yield f"{safety.write_factor:.3g}×"
+    yield f"{format_number(safety.write_factor, 3)}×"
 
 
 def _layout(each: Ranked, only: str | None) -> str:

@@ -14,7 +14,7 @@ from poolproof.results.compare.earlier_runs import AcrossRuns, RunVariance
 from poolproof.results.runs.claim_results import ClaimResult
 from poolproof.results.runs.elimination import Elimination
 from poolproof.results.runs.summary import Cell
-from poolproof.units import format_duration, format_number_of
+from poolproof.units import format_duration, format_number, format_number_of
 
 CLAIM_MARKS = {"held": "✓", "failed": "✗", "undecided": "?"}
 _STYLES = {"held": "green", "failed": "red", "undecided": "yellow"}
@@ -76,7 +76,7 @@ def _claimed_text(that: ComparisonClaim | IsVerdict, value: float) -> str:
     if isinstance(that.left, CellValue) and that.left.name in COMPARABLE:
         return value_text(value / metric_of(that.left.name).unit.scale, that.left.name)
     is_share = {each.name for each in cell_values_of(that)} <= {*DEVICE_SHARES}
-    return f"{value:.1%}" if is_share else f"{value:.4g}"
+    return f"{value:.1%}" if is_share else format_number(value, 4)
 
 
 def elimination_block(found: Elimination) -> RenderableType:
@@ -100,7 +100,8 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
     for each in found.dropped[:_MOST_NAMED]:
         yield (
             f"eliminated after {format_number_of(each.trials, 'trial')} of each workload: {each.layout}; {each.leader} "
-            f"is {each.times:.3g} times as fast (at least {each.least:.3g} times, with the required confidence)"
+            f"is {format_number(each.times, 3)} times as fast (at least {format_number(each.least, 3)} times, with the "
+            "required confidence)"
         )
     if len(found.dropped) > _MOST_NAMED:
         more = len(found.dropped) - _MOST_NAMED

@@ -20,7 +20,7 @@ from poolproof.statistics.intervals import standard_error
 from poolproof.statistics.shared_variance import VariancePrior, fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import AcrossTrials, NotConverged, StoppingRule, TrialMean
-from poolproof.units import format_number_of
+from poolproof.units import format_number, format_number_of
 
 _MOST_BUILDS = 50  # older builds are finished, because the run went on; checking each takes as long as loading the run
 
@@ -262,7 +262,7 @@ def _reasons_across(found: AcrossTrials, count: int, until: Until, what: str) ->
         return (NotConverged("one-trial", f"a single {what} has no interval"),)
     disagree = NotConverged("disagree", f"the {what}s differ by more than the variation within each {what} explains")
     half = (found.high - found.low) / 2 / found.mean if found.mean else 0.0
-    precision = f"the precision after {format_number_of(count, what)} is ±{100 * half:.3g}%"
+    precision = f"the precision after {format_number_of(count, what)} is ±{format_number(100 * half, 3)}%"
     wide = f"{precision}, but ±{100 * until.tolerance:g}% is required"
     return (*((disagree,) if found.disagree else ()), NotConverged("trials", wide))
 

@@ -28,6 +28,7 @@ from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.comparison import ratio_interval
 from poolproof.statistics.intervals import mean_interval
+from poolproof.units import format_size
 from poolproof.verdicts import has_values
 
 OVER = 1.05
@@ -183,7 +184,7 @@ def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
         return f"{missing:.0%} of its bytes were neither read from nor written to a disk: RAM was measured"
     own, alone = _request_bytes(cell.trials), _request_bytes(trial for each in bare for trial in each.trials)
     if own and alone and own >= _MERGED * alone:
-        sizes = f"{own / 1024:.3g} KiB per request on average, and {alone / 1024:.3g} KiB when measured alone"
+        sizes = f"{format_size(own)} per request on average, and {format_size(alone)} when measured alone"
         return f"its disks transferred {sizes}: the layout merges requests"
     return (
         "the disks transferred all of its bytes, in requests as small as on the bare disks. The requests came in a "

@@ -19,7 +19,7 @@ from poolproof.rules.model import Finding
 from poolproof.rules.rule_catalogue import rules_of
 from poolproof.statistics.resolution import step_deviation, widest_bin_deviation
 from poolproof.statistics.shared_variance import LEAST_DEVIATION
-from poolproof.units import format_number_of
+from poolproof.units import format_number, format_number_of
 from poolproof.verdicts import has_values
 
 _TICK_S = 1e-3
@@ -116,7 +116,7 @@ def warm_remark(account: AccountSum | None, metric: MetricId) -> tuple[str, ...]
     share = 100 * account.leaf_read_bytes / account.fio_read_bytes
     return (
         "the caches stayed warm (cold: false), so RAM can be part of the result: the disks read "
-        f"{share:.3g}% of the bytes that fio read",
+        f"{format_number(share, 3)}% of the bytes that fio read",
     )
 
 

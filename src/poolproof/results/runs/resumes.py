@@ -15,7 +15,7 @@ from poolproof.results.runs.model import RunRecord, Trial
 from poolproof.statistics.comparison import LEAST_EFFECT
 from poolproof.statistics.distributions import t_half_width
 from poolproof.statistics.intervals import standard_error
-from poolproof.units import parse_date, shown_bytes
+from poolproof.units import format_number, parse_date, shown_bytes
 
 _CONFIDENCE = 0.99
 _LEAST_CELLS = 4
@@ -82,7 +82,7 @@ def _of_resume(when: str, before: Sequence[Trial], after: Sequence[Trial]) -> It
         logs = (math.copysign(log, mean) for log in (size - half, size, size + half))
         is_ratio = size >= math.log(2) - 1e-9
         low, change, high = (
-            f"{math.exp(abs(log)):.3g}×" if is_ratio else f"{abs(math.expm1(log)):.0%}" for log in logs
+            f"{format_number(math.exp(abs(log)), 3)}×" if is_ratio else f"{abs(math.expm1(log)):.0%}" for log in logs
         )
         yield (
             f"After the run was resumed ({when}), the same layouts were {change} "
