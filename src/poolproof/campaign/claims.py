@@ -33,7 +33,8 @@ DEVICE_SHARES = ("read_share", "write_share", "stored_share", "utilisation")
 Relation = Literal["<=", ">=", "=", "<", ">"]
 Operator = Literal["add", "subtract", "multiply", "divide"]
 
-_EXAMPLE = "write a claim like: read_share(mirror, reads, ssd) = 50% ± 10%"
+_CONDITION = "read_share(mirror, reads, ssd) = 50% ± 10%"
+_EXAMPLE = f"write a condition like: {_CONDITION}"
 _KEYS = ("claim", "source", "that")
 _UNITS = {
     "": 1.0,
@@ -146,9 +147,9 @@ def read_claims(node: document.Node) -> tuple[Claim, ...]:
 
     Raises a CampaignError if the node is not a list, or a claim has an unknown key, lacks a key or cannot be parsed.
     """
+    hint = f"write - {{claim: …, source: …, that: {_CONDITION}}}"
     if not isinstance(node, document.YamlList):
-        raise node.spot.mistake("expected a list of claims after `expect`", _EXAMPLE)
-    hint = f"write - {{claim: …, source: …, that: …}}; {_EXAMPLE}"
+        raise node.spot.mistake("expected a list of claims after `expect`", hint)
     return tuple(_claim(document.expect_mapping(item, "a claim", hint)) for item in node.values)
 
 

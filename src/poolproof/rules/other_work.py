@@ -58,8 +58,8 @@ def _processors(case: Case, others: OtherWork, cpus: int) -> Findings:
     elif waiting is not None:
         waited = f", and tasks waited for a processor {100 * min(waiting, 1):.0f}% of the time"
     yield suspects(
-        f"other programs used {used:.2g} of {cpus} processors while {case.generator} ran{waited}: latency is too high "
-        "and the rate may be too low",
+        f"other programs used {used:.2g} of {cpus} processors while {case.generator} ran{waited}: the latency is too "
+        "high, and the rate may be too low",
         weight=_BY_PROGRAMS,
     )
 

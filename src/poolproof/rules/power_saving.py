@@ -21,7 +21,7 @@ RULE = Rule(
     "frequency, and waking up adds up to 100 µs to each I/O.",
     shows="Before the run: a direct job with a queue depth of 1, and a frequency governor that slows down idle "
     "processors (powersave, ondemand, conservative or schedutil).",
-    error="For fast disks, latency is too high and IOPS are too low.",
+    error="For fast disks, the latency is too high, and the IOPS are too low.",
     fix="set the governor with `cpupower frequency-set -g performance` and limit C-states with `cpupower idle-set -D "
     "10`, or report them with the result",
     sources=(

@@ -215,6 +215,8 @@ def _best(run: LoadedRun, ranking: Ranking) -> str:
     if first.entry.untested:  # layouts that can be tested come first
         return f"For {goal}, the best layout is unknown: no layout can be tested. {name} has the best mean{result}."
     names = format_list([each.entry.layout for each in ranking.best], _MOST_NAMED)
+    if any(each.entry.untested for each in ranking.best):
+        return f"For {goal}, the best layout is one of {names}. {_partly_tested(ranking, result)}"
     tied = all(pair.difference.error is not None for pair in ranking.pairs)
     why = "" if first.to_leader or tied else _why_no_interval(ranking)
     return (
@@ -245,11 +247,26 @@ def _named(entry: Entry) -> str:
     return with_mark(entry.layout, entry.verdict)
 
 
+def _partly_tested(ranking: Ranking, result: str) -> str:
+    """Return sentences about the layouts that may be the best, of which some can be tested and others cannot.
+
+    The mean of a layout that cannot be tested may be better than that of the leader.
+    """
+    tested, untested = (
+        [each.entry.layout for each in ranking.best if bool(each.entry.untested) is missing]
+        for missing in (False, True)
+    )
+    if len(tested) > 1:
+        ends = f"{format_list(tested, _MOST_NAMED)} are not significantly different; {tested[0]} leads{result}"
+    elif sum(not each.entry.untested for each in ranking.ranked) > 1:
+        ends = f"{tested[0]} is the best of the others{result}"
+    else:
+        ends = f"{tested[0]} is the only layout that can be tested{result}"
+    return f"The results of {format_list(untested, _MOST_NAMED)} cannot be tested. {ends}."
+
+
 def _why_no_interval(ranking: Ranking) -> str:
     """Return, in parentheses, the reason why the tied layouts cannot be tested, or an empty string if they can."""
-    untested = [each.entry.layout for each in ranking.best if each.entry.untested]
-    if untested:
-        return f" (the results of {format_list(untested, _MOST_NAMED)} cannot be tested)"
     alone = any(each.entry.score.parts is None for each in ranking.best)
     return f" (a single {'build' if ranking.run.by_build else 'trial'} has no interval)" if alone else ""
 

@@ -179,6 +179,8 @@ def _best_text(ranking: Ranking) -> str:
     if len(best) == 1:
         return best[0]
     several = f"one of {', '.join(best)}"
+    if sum(not each.entry.untested for each in ranking.ranked) == 1:
+        return f"{several}; only {tested[0]} can be tested"
     if len(tested) == 1:
         return f"{several}; {tested[0]} is the best of the tested layouts"
     of = "" if len(tested) == len(best) else f"{', '.join(tested)} are "

@@ -119,6 +119,26 @@ def test_layouts_of_which_none_can_be_tested_are_not_called_equal(tmp_path: Path
     assert "not tested: reads" in compared and "With 95% confidence" not in compared
 
 
+@pytest.mark.parametrize(
+    ("drifting", "page", "printed"),
+    [
+        (("pair",), "one is the best of the others: ", "one is the best of the tested layouts"),
+        (("pair", "union"), "one is the only layout that can be tested: ", "only one can be tested"),
+    ],
+)
+def test_a_layout_that_cannot_be_tested_is_not_called_slower_or_equal(
+    tmp_path: Path, drifting: tuple[str, ...], page: str, printed: str
+) -> None:
+    record = replace(UNTIL, campaign=f"{UNTIL.campaign}goal: reads\n")
+    values: Values = {("one", "reads"): [1000.0, 1001.0], ("pair", "reads"): [9000.0, 9001.0],
+                      ("union", "reads"): [500.0, 501.0]}  # fmt: skip
+    unsettled = {(layout, "reads"): "bimodal" for layout in drifting}
+    made = load_run(make_run(tmp_path / "r", values, record=record, unsettled=unsettled))
+    sentence = answer(made).sentence
+    assert page in sentence and "best mean" not in sentence and "significantly" not in sentence
+    assert printed in text_of(print_ranking, rank(made, READS, metric=None, effect=0.02))
+
+
 def test_a_mix_shows_no_ratios_of_layouts_that_cannot_be_tested(tmp_path: Path) -> None:
     values: Values = {**VALUES, **{(layout, "stream"): [5e8, 5.01e8] for layout in ("one", "pair", "union")}}
     mix = Goal({"reads": 0.5, "stream": 0.5})
