@@ -15,6 +15,7 @@ from poolproof.foreign.lint.missing_size import SIZE_FIX, jobs_without_size, wit
 from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, FioCall, LoopIteration, Severity
 from poolproof.foreign.lint.possible_values import PossibleValues
 from poolproof.foreign.lint.refusals import InstalledFio, refusals
+from poolproof.foreign.lint.shell.variable_keys import variable_of
 from poolproof.foreign.lint.sources import COMMAND, MOST_JOBS, Source
 from poolproof.foreign.lint.time_limit import cut_off_runs
 from poolproof.foreign.lint.variables import unknown_in
@@ -32,6 +33,7 @@ _EMPTY = '""'
 _UNKNOWN_VARIABLE = "unknown-variable"
 _MOST_CALLS = 500
 _MOST_NAMES = 5
+_MOST_LINES = 6
 _NAME_A_SOURCE = "specify a job file, a script that calls fio, or a command: `-- fio …`"
 _NOT_EXPANDED = re.compile(r"\$(?!\{\w+\}|ncpus\b|pagesize\b|mb_memory\b|jobn|filenum\b|clientuid\b)|`")
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
@@ -94,9 +96,26 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
     if source.name != COMMAND:
         diagnostics += _not_read(source, runs[0].units)
     ordered = sorted(diagnostics, key=lambda each: (each.line, _RANK[each.severity]))
+    return tuple(_without_repetitions(tuple(dict.fromkeys(ordered))))
+
+
+def _without_repetitions(ordered: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield the findings, and each note and each device to overwrite only once, with the other lines it applies to.
+
+    A finding about the machine is not about any line.
+    """
     about_machine = {rule.id for rule in all_rules() if rule.is_about_machine}
-    once = {each.message: each for each in reversed(ordered) if each.rule in about_machine}
-    return tuple(each for each in dict.fromkeys(ordered) if once.get(each.message, each) is each)
+    lines: dict[Diagnostic, list[int]] = {}
+    for each in ordered:
+        lines.setdefault(replace(each, line=0), []).append(each.line)
+    for each in ordered:
+        first, *others = lines[replace(each, line=0)]
+        if each.severity != "note" and each.rule not in (DESTROYS, *about_machine):
+            yield each
+        elif each.line == first:
+            where = f"on {'lines' if len(others) > 1 else 'line'} {format_list(list(map(str, others)), _MOST_LINES)}"
+            is_somewhere = others and each.rule not in about_machine
+            yield replace(each, message=f"{each.message} (also {where})") if is_somewhere else each
 
 
 def _is_outside(unit: FioCall, spans: Sequence[tuple[int, int]]) -> bool:
@@ -146,7 +165,7 @@ def _needed_values(
         is_inside = not spans or any(start <= first.line <= end for start, end in spans)
         if is_inside and any(_differ_only_in(name, one, other) for one in with_finding for other in others):
             occurred = dict.fromkeys(each[name] for each in with_finding)
-            yield f"{name}={' or '.join(value or _EMPTY for value in occurred)}"
+            yield f"{variable_of(name)}={' or '.join(value or _EMPTY for value in occurred)}"
 
 
 def _differ_only_in(name: str, one: Mapping[str, str], other: Mapping[str, str]) -> bool:

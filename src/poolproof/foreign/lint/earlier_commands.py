@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from poolproof.foreign.dropped_caches import drops_caches, drops_clean_pages, syncs
 from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.prepared_files import PreparedFile, State
+from poolproof.foreign.lint.shell.function_calls import functions_in
 from poolproof.foreign.lint.shell.script_values import known_variables
+from poolproof.foreign.lint.shell.variable_keys import lines_of_loop
 from poolproof.foreign.lint.variables import with_paths
 from poolproof.load.fio.job import Jobs
 from poolproof.load.fio.load import load_of
@@ -25,6 +27,8 @@ _FUNCTION = re.compile(
 _CALL = re.compile(r"(?:^|[;&|(]|\b(?:do|then|else)\b)[ \t]{0,99}(?P<name>[\w-]{1,99})(?![\w(=-])")
 _LOOP = r"\bfor\s+{name}\s+in\b"
 _LOOPS = re.compile(r"^[ \t]*(?:for|while|until)\b", re.MULTILINE)
+_ASSIGNED = re.compile(r"[ \t]*(?P<name>[A-Za-z_]\w{0,40})=(?P<quote>[\"'])(?P<value>.*)(?P=quote)[ \t]*$")
+_EVAL = re.compile(r"\beval[ \t]+\"?\$\{?(?P<name>\w+)")
 _EMPTIES_ARC = re.compile(r"\bzpool\s+export\b|\breboot\b")
 _VARIABLE = re.compile(r"\$\{?(?P<name>\w+)")
 _RECORD = re.compile(r"\b(?P<property>recordsize|volblocksize)=[\"']?(?P<value>[^\s\"';&|,)`]{1,60})")
@@ -96,11 +100,12 @@ class History:
         self._text = text
         lines = list(enumerate(text.split("\n"), 1))
         if any(drops_caches(line) for _, line in lines):
-            lines += list(_calls(text, lines))
+            lines += [*_calls(text, lines), *_evaluated(lines)]
         self._drops = [number for number, line in lines if drops_caches(line)]
         self._only_clean = {number for number, line in lines if drops_clean_pages(line)}
         self._empties_arc = {number for number, line in lines if _EMPTIES_ARC.search(line)}
         self._syncs = [number for number, line in lines if syncs(line)]
+        self._never_called = _never_called(text)
         self._loads: list[Load] = []
         self._jobs: list[Jobs] = []
         self._last_write = 0
@@ -187,7 +192,8 @@ class History:
         return [line for line in lines if start <= line <= until or self._last_write <= line <= end]
 
     def add(self, unit: FioCall) -> None:
-        if unit.jobs:
+        """Add a call, unless it is in a function that the script never calls."""
+        if unit.jobs and (unit.called_at or unit.line not in self._never_called):
             load = load_of(unit.jobs)
             self._loads.append(load)
             self._jobs.append(unit.jobs if self._keeps_paths(unit.jobs) else ())
@@ -221,6 +227,22 @@ def _calls(text: str, lines: _Lines) -> Iterator[tuple[int, str]]:
             yield from ((number, each) for each in bodies.get(call["name"], ()))
 
 
+def _evaluated(lines: _Lines) -> Iterator[tuple[int, str]]:
+    """Yield, for each `eval $NAME`, the command in the variable if it drops the caches."""
+    found = (_ASSIGNED.match(line) for _, line in lines if drops_caches(line))
+    values = {each["name"]: each["value"] for each in found if each is not None}
+    for number, line in lines:
+        for each in _EVAL.finditer(line):
+            if each["name"] in values:
+                yield number, values[each["name"]]
+
+
+def _never_called(text: str) -> frozenset[int]:
+    """Return the lines of the functions whose name the script does not use."""
+    unused = [each for each in functions_in(text) if len(re.findall(rf"(?<![\w-]){each.name}(?![\w-])", text)) == 1]
+    return frozenset(line for each in unused for line in range(each.line, each.last_line + 1))
+
+
 def function_bodies(text: str) -> Mapping[str, str]:
     """Return the bodies of the script's functions, keyed by name."""
     return {found["named"] or found["name"]: found["body"] for found in _FUNCTION.finditer(text)}
@@ -228,15 +250,19 @@ def function_bodies(text: str) -> Mapping[str, str]:
 
 def loop_line(name: str, text: str) -> int | None:
     """Return the line of the first loop over the variable, or None if there is none."""
+    if (lines := lines_of_loop(name)) is not None:
+        return lines[0]
     found = re.search(_LOOP.format(name=name), text)
     return _line_of(text, found.start()) if found else None
 
 
 def loop_spans(names: Iterable[str], text: str) -> Sequence[tuple[int, int]]:
     """Return the first and last line of each loop over one of these variables."""
+    names = list(names)
     starts = [_line_of(text, found.start()) for name in names for found in re.finditer(_LOOP.format(name=name), text)]
     lines = text.split("\n")
-    return [(start, _end_of_loop(lines, start)) for start in starts]
+    with_own_key = [each for name in names if (each := lines_of_loop(name)) is not None]
+    return [*((start, _end_of_loop(lines, start)) for start in starts), *with_own_key]
 
 
 def _end_of_loop(lines: Sequence[str], start: int) -> int:

@@ -200,6 +200,58 @@ def test_a_command_that_fio_refuses_runs_no_job_file() -> None:
     assert rules("fio --eta=never job.fio\n", name="bench.sh") == {"no-job"}
 
 
+_DIRECT = "fio --name=a --filename=/mnt/f --rw=read --direct=1 --bs=1m --size=8g --numjobs=$jobs"
+
+
+def test_a_variable_that_is_set_again_further_down() -> None:
+    text = f"jobs=1\n{_DIRECT}\njobs=8\n{_DIRECT}\n"
+    assert said(text, name="a.sh") == [(4, "warning", "shared-file-numjobs")]
+    for changed in (f"for i in 1 2; do\n{_DIRECT}\njobs=8\ndone\n", f"run() {{\n{_DIRECT}\n}}\nrun\njobs=8\n"):
+        assert said(f"jobs=1\n{changed}", name="a.sh") == [(3, "note", "unknown-variable")]
+
+
+_TWO_LOOPS = (
+    "first() {\n rws=(read randread)\n for rw in ${rws[@]}; do\n  fio --name=a --filename=/mnt/f --rw=$rw --size=8g\n"
+    " done\n}\nsecond() {\n rws=(write)\n for rw in ${rws[@]}; do\n"
+    "  fio --name=b --filename=/mnt/f --rw=$rw --size=8g\n done\n}\n"
+)
+
+
+def test_loops_with_the_same_variable_have_their_own_values() -> None:
+    called = f"{_TWO_LOOPS}first\nsecond\n"
+    assert [line for line, _, rule in said(called, name="a.sh") if rule == "write-without-sync"] == [10]
+    swapped = called.replace("(read randread)", "(read randwrite)")
+    found = [each for each in lint(source(swapped, "a.sh")) if each.rule == "write-without-sync"]
+    assert [each.line for each in found] == [4, 10]
+    assert found[0].message.rpartition(" (")[2] == "with rw=randwrite)"
+    assert "with rw" not in found[1].message
+
+
+def test_a_function_that_is_never_called_writes_nothing() -> None:
+    write = "prepare() {\n fio --name=w --filename=/mnt/f --rw=write --size=1g --bs=1m\n}\n"
+    read = "fio --name=r --filename=/mnt/f --rw=read --size=1g --bs=1m\n"
+    assert "read-after-write" not in rules(f"{write}{read}", name="a.sh")
+    assert "read-after-write" in rules(f"{write}prepare\n{read}", name="a.sh")
+
+
+def test_a_command_in_a_variable_drops_the_caches() -> None:
+    text = (
+        "drop='sync && echo 3 > /proc/sys/vm/drop_caches'\n"
+        "fio --name=w --filename=/mnt/f --rw=write --size=1g --bs=1m\n{}\n"
+        "fio --name=r --filename=/mnt/f --rw=read --size=1g --bs=1m\n"
+    )
+    assert "read-after-write" not in rules(text.format("eval $drop"), name="a.sh")
+    assert "read-after-write" in rules(text.format("eval $other"), name="a.sh")
+
+
+def test_the_same_note_on_several_lines_is_one_finding() -> None:
+    call = "fio --name=a --filename=/mnt/f --rw=randread --direct=1 --size=9g --gtod_reduce=1\n"
+    (found,) = lint(source(3 * call, "a.sh"))
+    assert found.line == 1 and found.message.endswith("(also on lines 2 and 3)")
+    unsynced = "fio --name=a --filename=/mnt/f --rw=randwrite --size=9g\n"
+    assert [line for line, _, _ in said(2 * unsynced, name="a.sh")] == [1, 2]
+
+
 def test_a_loop_with_too_many_combinations() -> None:
     """Each variable is varied from its first and from its last value."""
     text = (

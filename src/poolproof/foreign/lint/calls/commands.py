@@ -23,15 +23,12 @@ from poolproof.foreign.lint.programs.code_tables import option_tables_in
 from poolproof.foreign.lint.runners import PLACES, places_in, reads_commands, run_by
 from poolproof.foreign.lint.shell.branch_choices import live_texts
 from poolproof.foreign.lint.shell.function_calls import calls_of, functions_in
+from poolproof.foreign.lint.shell.loop_lists import loop_values
 from poolproof.foreign.lint.shell.script_branches import without_dead_branches
-from poolproof.foreign.lint.shell.script_values import (
-    RUNS_FIO,
-    alternative_options,
-    is_definition,
-    known_variables,
-    loop_values,
-)
-from poolproof.foreign.lint.shell.shell_words import HereDocument, Script, ShellWord, key_without_default, read_script
+from poolproof.foreign.lint.shell.script_values import RUNS_FIO, alternative_options, is_definition, known_variables
+from poolproof.foreign.lint.shell.shell_words import HereDocument, Script, ShellWord, read_script
+from poolproof.foreign.lint.shell.straight_values import straight_values
+from poolproof.foreign.lint.shell.variable_keys import key_without_default, on_each_line, variable_of
 from poolproof.foreign.lint.shell.working_folder import jobs_in
 from poolproof.load.fio.commandline import place_of_fio, without_windows_path
 from poolproof.load.fio.job import Jobs
@@ -77,12 +74,12 @@ def _runs_in(text: str, surroundings: JobEnvironment, *, takes_options: bool = F
     for document in script.documents:
         if "fio " in document.text and _is_script(document):
             loops = {**_loops_in(document, known_variables(document.text)), **loops}
-    used = {name: values for name, values in loops.items() if re.search(rf"\$\{{?{name}\b", text)}
+    used = {name: values for name, values in loops.items() if re.search(rf"\$\{{?{variable_of(name)}\b", text)}
     if takes_options and (options := tuple(_of_options(text))):
         return (LoopIteration({}, options),)
     texts = live_texts(text, used)
     most = _MOST_BOUND // len(texts)
-    calls = (_bound_units(live.text, surroundings, live.variables, live.values, most) for live in texts)
+    calls = (_bound_units(live.text, surroundings, live.variables, on_each_line(live.values), most) for live in texts)
     return tuple(LoopIteration(live.shown, each, live.starts_over) for live, each in zip(texts, calls, strict=True))
 
 
@@ -94,7 +91,7 @@ def _bound_units(
     `known`: the values of variables. `values`: the values of the loop variables.
     `most`: the maximum number of function calls to distinguish. If the script has more, their arguments stay unknown.
     """
-    variables = {**known, **values}
+    variables = {**known, **values, **straight_values(text)}
     units = list(_units(text, surroundings, variables))
     script = read_script(text, variables)
     for function in functions_in(text):
@@ -120,7 +117,7 @@ def _bound_units(
 def units_of(text: str, surroundings: JobEnvironment) -> tuple[FioCall, ...]:
     """Return the script's fio calls that can be checked, and the job files that the script or its YAML contains."""
     text = without_dead_branches(text, known_variables(text))
-    found = _units(text, surroundings, known_variables(text))
+    found = _units(text, surroundings, {**known_variables(text), **straight_values(text)})
     if found or not _FIO_IN_NAME.search(text):
         return found
     text = with_hidden_commands(text)

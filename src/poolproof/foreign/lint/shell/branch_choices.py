@@ -16,6 +16,7 @@ from poolproof.foreign.lint.shell.script_branches import (
     without_dead_branches,
 )
 from poolproof.foreign.lint.shell.script_values import known_variables, runs_of
+from poolproof.foreign.lint.shell.variable_keys import on_each_line, variable_of
 
 _ARGUMENT = re.compile(r"\$\{?[1-9@*#]")
 _VALUE = r"(?:^|[\s;]){name}\+?=(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s;]*)"
@@ -60,7 +61,7 @@ def live_texts(text: str, loops: Mapping[str, Sequence[str]]) -> tuple[LiveText,
 def _choices(text: str, loops: Mapping[str, Sequence[str]]) -> Iterator[Conditional]:
     """Yield the conditionals whose branches lint tries one after another."""
     spans = [(each.start, each.end) for each in functions_in(text) if _ARGUMENT.search(text, each.start, each.end)]
-    of_loops = re.compile("|".join([*(rf"\$\{{?{name}\b" for name in loops), r"(?!)"]))
+    of_loops = re.compile("|".join([*(rf"\$\{{?{variable_of(name)}\b" for name in loops), r"(?!)"]))
     for found in exclusive_branches(text):
         place = found.branches[0].start
         if not of_loops.search(found.condition) and not any(start <= place < end for start, end in spans):
@@ -74,7 +75,7 @@ def _live_text(
     for each, number in zip(found, kept, strict=True):
         live = only_branch(live, each, number)
     variables = _decided(known_variables(live), found, kept)
-    without_dead = without_dead_branches(live, {**variables, **values})
+    without_dead = without_dead_branches(live, {**variables, **on_each_line(values)})
     if without_dead != live:
         live, variables = without_dead, _decided(known_variables(without_dead), found, kept)
     telling = [name for each in found if (name := _telling(text, each))]

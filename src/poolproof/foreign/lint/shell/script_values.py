@@ -12,15 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile
 
 from poolproof.foreign.lint.documents.template_variables import template_variables
-from poolproof.foreign.lint.shell.shell_words import Script, ShellWord, key_without_default, read_script
+from poolproof.foreign.lint.shell.shell_words import Script, ShellWord, read_script
+from poolproof.foreign.lint.shell.variable_keys import key_without_default
 from poolproof.load.fio.commandline import takes_next
 
-_ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)=\((?P<values>[^()$`*?\n]*)\)", re.MULTILINE)
 _SET_ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=\((?P<values>[^()`*?]*)\)", re.MULTILINE)
-_ALL_OF = re.compile(r"\$\{(?P<indexes>!?)(?P<name>\w+)\[[@*]\]\}")
-_BRACES = re.compile(r"\{(?P<first>\d{1,9})\.\.(?P<last>\d{1,9})(?:\.\.(?P<step>\d{1,9}))?\}")
-_SEQ = re.compile(r"(?:\$\(|`)\s*seq(?P<numbers>(?:\s+\d{1,9}){1,3})\s*[)`]")
-_NOT_LITERAL = re.compile(r"[$`*?{}\[\]]")
 _OPTION_VALUE = re.compile(r"--?[A-Za-z][\w-]*=[^\s`]+")
 _FILE_IN_FOLDER = re.compile(r"\$\{?[A-Za-z_]\w{0,40}\}?(?:/[\w.-]{1,80}){1,9}")
 _FILE_BELOW_ARGUMENT = re.compile(r"\$\{?[1-9]\}?(?:/[\w.-]{1,80}){1,9}")
@@ -249,55 +245,6 @@ def _is_known(words: Sequence[str]) -> bool:
         )
         for before, word in zip(["", *words], words, strict=False)
     )
-
-
-def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the values of each loop variable, from loops over literal words, a range of numbers or an array.
-
-    A variable is left out if several loops use it with different values, if it has more than 32 values, or if one of
-    its values is not literal.
-    """
-    arrays = {
-        found["name"]: tuple(value.strip("'\"") for value in found["values"].split()) for found in _ARRAY.finditer(text)
-    }
-    lists: dict[str, set[tuple[str, ...]]] = {}
-    for command in script.commands:
-        words = [word.text for word in command]
-        while words and words[0] in ("do", "then", "else"):
-            words.pop(0)
-        if len(words) < 4 or words[0] != "for" or words[2] != "in" or not words[1].isidentifier():
-            continue
-        values: list[str] = []
-        for word in words[3:]:
-            array = _ALL_OF.fullmatch(word)
-            elements = arrays.get(array["name"]) if array else _numbers(word)
-            if elements is None:
-                values.append(word)
-            else:
-                values += map(str, range(len(elements))) if array and array["indexes"] else elements
-        lists.setdefault(words[1], set()).add(tuple(values))
-    only = {name: next(iter(found)) for name, found in lists.items() if len(found) == 1}
-    return {
-        name: values
-        for name, values in only.items()
-        if 0 < len(values) <= _MOST_VALUES and not any(_NOT_LITERAL.search(value) for value in values)
-    }
-
-
-def _numbers(word: str) -> tuple[str, ...]:
-    """Return the numbers to which `$(seq 1 4)` or `{1..4}` expands.
-
-    Any other word is returned unchanged, and so is a descending range or one of more than 32 numbers.
-    """
-    if brace := _BRACES.fullmatch(word):
-        first, last, step = int(brace["first"]), int(brace["last"]), int(brace["step"] or 1)
-    elif sequence := _SEQ.fullmatch(word):
-        given = [int(number) for number in sequence["numbers"].split()]
-        first, last, step = given[0] if len(given) > 1 else 1, given[-1], given[1] if len(given) > 2 else 1
-    else:
-        return (word,)
-    numbers = range(first, last + 1, max(1, step))
-    return tuple(map(str, numbers)) if 0 < len(numbers) <= _MOST_VALUES else (word,)
 
 
 def runs_of(loops: Mapping[str, tuple[str, ...]]) -> Iterator[Mapping[str, str]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import dropwhile
 
 from poolproof.foreign.lint.documents.template_variables import with_values
+from poolproof.foreign.lint.shell.variable_keys import key_without_default, value_at
 from poolproof.foreign.lint.shell.working_folder import WorkingFolder
 from poolproof.load.fio.commandline import WINDOWS_PATH
 from poolproof.load.fio.job import is_windows_path
@@ -109,11 +110,6 @@ class Script:
 
     commands: list[list[ShellWord]] = field(default_factory=list)
     documents: list[HereDocument] = field(default_factory=list)
-
-
-def key_without_default(name: str) -> str:
-    """Return the key that marks a variable as set, so that `${NAME:-default}` is not replaced with the default."""
-    return f"{name}:-"
 
 
 def read_script(text: str, variables: Mapping[str, str], *, start: int = 0, line: int = 1, folder: str = "") -> Script:
@@ -354,7 +350,8 @@ class _ShellParser:
         named = _NAME.match(self._text, self._place)
         if named is not None and not (named["made"] and named["made"] not in self._variables):
             self._place = named.end()
-            return self._variables.get(named["braced"] or named["plain"] or named["made"], named[0])
+            value = value_at(self._variables, named["braced"] or named["plain"] or named["made"], self._line)
+            return named[0] if value is None else value
         default = _DEFAULT.match(self._text, self._place)
         if default is not None and (
             default["name"] in self._variables or key_without_default(default["name"]) not in self._variables
