@@ -18,29 +18,17 @@ _EXPIRED_S = 35  # vm.dirty_expire_centisecs and dirty_writeback_centisecs: dirt
 def why_little_is_left(case: Case) -> str:
     """Return why only a small part of a result's data can have been left in RAM, or an empty string if it may be more.
 
-    RAM accepts small writes at once. Therefore, if a program that only writes took long for at most 128 MiB, its writes
-    waited for the disk or the server. If each of its writes was new data, and slower than any disk writes in order, the
-    kernel kept up with it, and only the last 35 s can be missing. Otherwise, the dirty data that the system allows must
-    be at most 15% of the data. If
-    neither this limit nor the RAM is known, the usual RAM of a server is assumed, and the writes must have been slower
-    than copies in RAM for minutes. Data that was written again does not count.
+    If the writes were not crawling (`_crawls`), the dirty data that the system allows must be at most 15% of the data.
+    If neither this limit nor the RAM is known, the usual RAM of a server is assumed, and the writes must have been
+    slower than copies in RAM for minutes. Data that was written again does not count.
     """
     written, rate = moved_bytes(case.outcome, "write") or _whole_files(case), bandwidth_bytes(case.outcome, "write")
-    if not written:
-        return ""
     seconds = ran_s(case.outcome) or (written / rate if rate else 0.0)
-    only_writes = all(
-        job.writes and not (job.reads or job.trims or job.rate_limited or job.thinks) for job in case.jobs
-    )
-    fewest = _FEWEST_WRITES * max((job.max_block_bytes for job in case.jobs), default=0)
-    is_crawling = rate is not None and rate < _NOT_BUFFERED_BYTES_PER_S
-    if rate is not None and only_writes and is_crawling and fewest <= written <= _LITTLE_BYTES:
-        return f"at {format_rate(rate)}, the writes waited for the disk or a server, as with the mount option sync"
+    if crawls := _crawls(case, written, rate or 0.0, seconds):
+        return crawls
     distinct = min(written, case.load.unique_bytes or written)
-    is_in_order = distinct == written and not any(job.is_random for job in case.jobs)
-    if only_writes and is_crawling and is_in_order and seconds and _MOST_LEFT * seconds >= _EXPIRED_S:
-        return f"the kernel writes data that is {_EXPIRED_S} s old, and {case.generator} ran for {seconds:.0f} s"
-    if limit := _dirty_limit(case):
+    limit = _dirty_limit(case)
+    if limit and distinct:
         most, source = limit
         is_little = most <= _MOST_LEFT * distinct
         share = 100 * most / distinct
@@ -50,6 +38,28 @@ def why_little_is_left(case: Case) -> str:
     if not is_slow or distinct < _MOST_OF_ANY_RAM:
         return ""
     return f"{case.generator} wrote {format_size(distinct)}, at a lower rate than copies in RAM reach"
+
+
+def _crawls(case: Case, written: int, rate: float, seconds: float) -> str:
+    """Return why writes that were slower than any disk writes in order waited for it, or an empty string if unknown.
+
+    RAM accepts small writes at once. Therefore, if a program that only writes took long for at most 128 MiB, its writes
+    waited for the disk or the server. If it wrote more, and each write was new data, the kernel kept up with it, and
+    only the last 35 s can be missing. If the number of bytes is unknown, it is assumed to be that of one second.
+    """
+    only_writes = all(
+        job.writes and not (job.reads or job.trims or job.rate_limited or job.thinks) for job in case.jobs
+    )
+    if not only_writes or not 0 < rate < _NOT_BUFFERED_BYTES_PER_S:
+        return ""
+    fewest = _FEWEST_WRITES * max((job.max_block_bytes for job in case.jobs), default=0)
+    if fewest <= (written or rate) and written <= _LITTLE_BYTES:
+        return f"at {format_rate(rate)}, the writes waited for the disk or a server, as with the mount option sync"
+    is_new = written == min(written, case.load.unique_bytes or written)
+    is_in_order = is_new and not any(job.is_random for job in case.jobs)
+    if is_in_order and written and _MOST_LEFT * seconds >= _EXPIRED_S:
+        return f"the kernel writes data that is {_EXPIRED_S} s old, and {case.generator} ran for {seconds:.0f} s"
+    return ""
 
 
 def _whole_files(case: Case) -> int:

@@ -80,6 +80,7 @@ class Quoted:
     `honours_direct`: True if a heading above the result names only file systems that honour O_DIRECT, or a raw device.
     `shares_statistics`: True if fio's disk statistics also include the I/O of other results of the same run.
     `counts_at_most`: True if the counters are upper bounds for the work of the disks.
+    `is_moment`: True if the rates are those of a moment while the load ran, not those of a whole run.
     """
 
     laid_out_bytes: int | None = None
@@ -116,6 +117,7 @@ class Quoted:
     honours_direct: bool = False
     shares_statistics: bool = False
     counts_at_most: bool = False
+    is_moment: bool = False
     stated_depth: tuple[int, str] = (0, "")
     depths: Mapping[int, str] = field(default_factory=dict)
 

@@ -66,8 +66,9 @@ def _in_job(case: Case) -> Findings:
             else "never syncs"
         )
         little = why_little_is_left(case)
+        is_moment = (case.quoted or UNQUOTED).is_moment
         yield finding(
-            "notes" if little else "suspects",
+            "notes" if little or is_moment else "suspects",
             f"{case.who(jobs)} {writes} and {syncs}: {case.generator} stops its clock while data is still in RAM"
             + (f". {ignored}" if ignored else "")
             + (f". Only a small part of the data can have been left there: {little}" if little else ""),
@@ -107,9 +108,9 @@ RULE = Rule(
     "that only writes, without a rate limit, wrote at less than 5 MB/s, and either wrote at least 16 blocks and at "
     "most 128 MiB, because RAM would have accepted this data at once, or wrote new data in order for at least 4 "
     "minutes, because the kernel writes data that is 35 s old. dd on NFS versions 2 and 3 is not reported: it closes "
-    "the file before it stops its clock, and close() waits until the server has the data. In a text, writes with "
-    "direct=1 count as "
-    "buffered on zvols, and on ZFS if the releases or the dates in the text are before OpenZFS 2.3. In the counters: "
+    "the file before it stops its clock, and close() waits until the server has the data. In a text, the rate of a "
+    "moment while fio ran gets only a note, and writes with direct=1 count as buffered on zvols, and on ZFS if the "
+    "releases or the dates in the text are before OpenZFS 2.3. In the counters: "
     "when fio ended, more than 10% of the bytes had not been written yet. Or the job writes to a block device, and "
     "more than 5% of its writes were not synced, or written by sync_file_range with `write` and a wait. The kernel "
     "writes them when fio closes the device. fio's clock has already stopped at that time, so the counters are in "

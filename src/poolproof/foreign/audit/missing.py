@@ -165,6 +165,8 @@ def _about_the_job(made: SourceCommand | None) -> Iterator[str]:
 def _about_the_values(found: FoundResult, case: Case) -> Iterator[str]:
     if found.is_cut_off:
         yield "the rest of the output, which was cut off"
+    if found.format == "progress":
+        yield "the mean of the whole run: this is the rate of one moment"
     yield from _other_clones(found, case)
     reported = list(parts(found.result))
     if any(part.figures.io_bytes is None for part in reported):

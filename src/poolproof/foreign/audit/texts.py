@@ -26,6 +26,7 @@ from poolproof.foreign.audit.formats.protocol import ForeignResult, find_foreign
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, AuditedMetrics, metrics_of
+from poolproof.foreign.audit.progress_lines import find_progress
 from poolproof.foreign.audit.reporting_groups import groups_of
 from poolproof.foreign.audit.sentences import find_in_sentences, without_refutation, without_refuting_ceilings
 from poolproof.foreign.audit.surroundings.compressed_files import CompressedFile, compressed_files, compressed_words
@@ -157,7 +158,7 @@ def judge_text(text: str, context: Context, job_files: Sequence[SourceCommand] =
     found_others = [found for found, _ in others]
     tables = without_repeated_rows(find_tables(text, _spans([*runs, *found_others])), [*runs, *found_others])
     results = sorted([*without_repeats(runs), *found_others, *tables], key=lambda found: (found.line, found.last_line))
-    results = results or list(find_in_sentences(text))
+    results = results or list(find_progress(text) or find_in_sentences(text))
     if not results:
         return ()
     if len(results) > MOST_RESULTS:
@@ -236,6 +237,7 @@ def judge_result(
     machine = with_default_compression(machine, surroundings.truenas, load)
     machine = with_stated_compression(machine, surroundings.stated_compression, load)
     quoted = replace(quoted, counts_at_most=counters is not None and counters.at_most, shares_statistics=is_group)
+    quoted = replace(quoted, is_moment=found.format == "progress")
     memory = memory_of(load) or surroundings.mounts.memory_of(load, whole.line) or memory_below(found.result)
     case = Case(
         load=load,
@@ -249,7 +251,7 @@ def judge_result(
     judgement = judge(case)
     if statement is not None:
         judgement = without_refuting_ceilings(judgement)
-    if found.format == "sentence":
+    if found.format in ("progress", "sentence"):
         judgement = without_refutation(judgement)
     job_file = (f"the job file is {found.made.source}",) if found.made is not None and found.made.source else ()
     known = (*job_file, *_known(context, statement, counters), *known_of(context, machine))

@@ -22,7 +22,7 @@ from poolproof.load.fio.source_commands import SourceCommand
 from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome, PartOutcome
 
-Format = Literal["json", "terse", "text", "sentence"]
+Format = Literal["json", "terse", "text", "progress", "sentence"]
 
 _LINE = attrgetter("line")
 _MOST_BETWEEN = 8  # lines between two commands of a list
