@@ -20,7 +20,7 @@ Number = TypeVar("Number", int, float)
 _SAMPLED = ("bandwidth_min_bytes", "bandwidth_max_bytes", "bandwidth_mean_bytes", "iops_mean")
 _TOGETHER = 0.05
 _CLEARLY_MORE = 1.1
-_SUMMED = ("io_bytes", "ios", "bandwidth_bytes", "iops", "samples", *_SAMPLED)
+_SUMMED = ("io_bytes", "ios", "bandwidth_bytes", "iops", "samples", "ramp_ios", *_SAMPLED)
 
 DEFAULT_PERCENTILES = (
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99,
@@ -229,11 +229,21 @@ def measured_ms(result: Outcome) -> int:
 
     If a part's start delay is unknown, all parts are assumed to have started together.
     """
+    lasted = [_lasted_ms(part) for part in result.parts]
     starts = [start_ms for start_ms in _starts_ms(result.parts) if start_ms is not None]
     if len(starts) < len(result.parts):
-        return max((part.job_runtime_ms or 0 for part in result.parts), default=0)
-    ends = [start + (part.job_runtime_ms or 0) for start, part in zip(starts, result.parts, strict=True)]
+        return max(lasted, default=0)
+    ends = [start_ms + part_ms for start_ms, part_ms in zip(starts, lasted, strict=True)]
     return max(ends, default=0) - min(starts, default=0)
+
+
+def _lasted_ms(part: PartOutcome) -> int:
+    """Return how long a part ran, in ms, including the time in which it did no I/O.
+
+    With group_reporting, fio adds up the run times of all clones in `job_runtime` (`__show_run_stats` in stat.c), so
+    the longest time in which a clone did I/O is used instead.
+    """
+    return part.longest_ms if part.clones > 1 and part.longest_ms else part.job_runtime_ms or 0
 
 
 def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | None:
@@ -243,9 +253,10 @@ def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | No
     """
     if direction is None or runtime_ms is None:
         return direction
+    unknown: dict[str, Any] = dict.fromkeys(_SAMPLED)
     return replace(
         direction,
-        **dict.fromkeys(_SAMPLED),
+        **unknown,
         runtime_ms=runtime_ms,
         bandwidth_bytes=per_second(direction.io_bytes, runtime_ms),
         iops=per_second(direction.ios, runtime_ms),

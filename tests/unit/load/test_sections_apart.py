@@ -110,3 +110,11 @@ def test_the_measured_time_begins_with_the_first_section_and_ends_with_the_last(
 ) -> None:
     parts = [_part("read", 1000, delay_ms=delay_ms, job_runtime_ms=2000) for delay_ms in delays_ms]
     assert measured_ms(Outcome("fio-3.33", tuple(parts))) == expected
+
+
+def test_a_group_of_clones_lasts_as_long_as_its_longest_clone() -> None:
+    """With group_reporting, fio adds up the run times: four clones that ran for 3 s have a job_runtime of 12 s."""
+    group = _part("read", 1000, 3024, delay_ms=2000, clones=4, job_runtime_ms=12_045)
+    assert measured_ms(Outcome("fio-3.33", (group,))) == 3024
+    alone = _part("read", 1000, 3024, delay_ms=2000, job_runtime_ms=3030)
+    assert measured_ms(Outcome("fio-3.33", (alone,))) == 3030, "including the time of the last sync"
