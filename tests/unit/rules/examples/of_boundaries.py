@@ -419,6 +419,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "notes",
             lint_of("rw=randwrite bs=4k size=1g direct=1 ioengine=psync iodepth=8 fsync=32"),
         ),
+        Example(_synced(f"{_COMMIT} ioengine=libaio iodepth=32", "3.38", 400, 400), "suspects",
+                _synced(f"{_COMMIT} ioengine=libaio iodepth=1", "3.38", 400, 400)),
     ),
     "unique-extents": (
         Example(
