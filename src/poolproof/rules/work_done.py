@@ -6,9 +6,10 @@ from os import strerror
 
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Outcome, PartOutcome
+from poolproof.metrics import rates_of
 from poolproof.rules.fio_job import fio_job, is_fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, fails, finding, fio_source, notes, rule_id
-from poolproof.rules.proof import OF_READS, OF_WRITES
+from poolproof.rules.model import Case, Changes, Findings, Rule, fails, finding, fio_source, notes, rule_id, suspects
+from poolproof.rules.proof import OF_READS, OF_WRITES, READ_LATENCIES, WRITE_LATENCIES
 from poolproof.rules.reported import asked_s, counted_ios, most_moved_bytes, parts, ran_s
 from poolproof.units import canonical_size, format_duration, format_size
 
@@ -26,6 +27,7 @@ _LONG_ENOUGH_S = 10
 _MIB = 1 << 20
 _OWN_END = {"fill_device", "steadystate", "read_iolog", "create_only", "zonemode"}
 _PLACED = {"offset", "filesize", "nrfiles", "zonesize"}  # a larger size needs other values of these
+_OF_READS_ALONE, _OF_WRITES_ALONE = (*rates_of("read"), *READ_LATENCIES), (*rates_of("write"), *WRITE_LATENCIES)
 _LARGEST_ERROR = 4095  # MAX_ERRNO of the kernel
 _UNCOUNTED = {
     "runtime", "time_based", "steadystate", "exitall", "number_ios", "loops", "fill_device", "filesize", "nrfiles",
@@ -114,6 +116,10 @@ def _time_done(case: Case) -> Findings:
         )
         if not is_suspect and case.quoted is not None and case.generator == "fio":
             yield from _instant_directions(case)
+        if not is_suspect and case.quoted is None:
+            yield from _short_directions(case)
+    elif case.quoted is None:
+        yield from _short_directions(case)
 
 
 def _longer(case: Case) -> str:
@@ -143,6 +149,22 @@ def _instant_directions(case: Case) -> Findings:
                 weight=80,
                 metrics=OF_READS if part.kind == "read" else OF_WRITES,
                 fix=_longer(case),
+            )
+
+
+def _short_directions(case: Case) -> Findings:
+    """Yield a finding on reads or writes that ended long before the other direction, which another job went on with."""
+    for kind, metrics in (("read", _OF_READS_ALONE), ("write", _OF_WRITES_ALONE)):
+        found = [part for part in parts(case.outcome) if part.kind == kind]
+        ran_ms = max((part.figures.runtime_ms or 0 for part in found), default=0)
+        jobs = [case.job_named(part.job.name) for part in found]
+        end_early = all(job is not None and _ENDS & fio_job(job).options.keys() for job in jobs)
+        if ran_ms and ran_ms < 1000 * (_SHORTEST_S if end_early else _BURST_S):
+            yield suspects(
+                f"the {kind}s took only {format_duration(ran_ms / 1000)}: that is mostly start-up and an initial burst",
+                weight=80,
+                metrics=metrics,
+                fix=f"use a larger size= for the {kind}s, or time_based=1, so that they take at least 10 s",
             )
 
 
@@ -222,7 +244,9 @@ RULE = Rule(
     "sizes add up to (a note if the text shows that a signal ended the run). A time_based run in a text that was ended "
     "after more than a minute is a note too. A run of less than a second is reported as a note. It is suspect if "
     "number_ios, io_size, loops, exitall or sysbench's request limit ended it, or if it took less than 20 ms (in a "
-    "text: less than 250 ms of fio, or less than 250 ms of its reads or of its writes, or at most 16 I/Os of fio).",
+    "text: less than 250 ms of fio, or less than 250 ms of its reads or of its writes, or at most 16 I/Os of fio). In "
+    "poolproof's own runs, the reads or the writes alone are suspect for the same reasons, even if another section "
+    "ran longer.",
     error="Too high or too low. Runs of 133 ms and 207 ms have been quoted as benchmarks.",
     fix="find out what ended the run, and run it again for at least 10 s",
     sources=(

@@ -484,7 +484,7 @@ def test_reads_before_a_job_do_not_prove_those_of_another_job(direct: int, pre_r
     """On btrfs, 116 of 120 MiB came from RAM. fio had read the 128 MiB of the other job's file before the job."""
     other = f"rw=randwrite bs=4k size=128m direct={direct} pre_read={pre_read} {_TIMED}"
     load = jobs("rw=read bs=1m size=4m io_size=120m invalidate=0", other)
-    read, write = direction(120 * MIB, 0.08, MIB), direction(4 * MIB, 2.0, 4 * KIB)
+    read, write = direction(120 * MIB, 1.2, MIB), direction(4 * MIB, 2.0, 4 * KIB)
     found = Outcome("fio-3.33", (PartOutcome("a", read=read), PartOutcome("b", write=write)))
     disk = leaf(
         read_bytes=132 * MIB, read_ios=500, write_bytes=4 * MIB, write_ios=1024, drained_write_bytes=4 * MIB
@@ -509,7 +509,7 @@ def test_reads_before_a_job_do_not_prove_those_of_another_job(direct: int, pre_r
 def test_reads_around_those_of_a_job_do_not_prove_reads_that_repeat_data(other: str, verdict: Verdict) -> None:
     """With mmap and without fadvise_hint, each page fault read 1 MiB on btrfs. 116 of 121 MiB came from RAM."""
     load = jobs("rw=read bs=1m size=4m io_size=120m invalidate=0", f"size=4m {_TIMED} {other}")
-    read, small = direction(120 * MIB, 0.08, MIB), direction(MIB, 2.0, 4 * KIB)
+    read, small = direction(120 * MIB, 1.2, MIB), direction(MIB, 2.0, 4 * KIB)
     found = Outcome("fio-3.33", (PartOutcome("a", read=read), PartOutcome("b", read=small)))
     disk = leaf(read_bytes=500 * MIB, read_ios=1_500, read_merges=0)
     case = Case(load, found, Evidence(account(read=(121 * MIB, 500 * MIB)), (disk,)), EXT4)
@@ -524,7 +524,7 @@ def test_reads_for_the_parity_of_writes_do_not_prove_reads_that_repeat_data(
     """raid6 over four disks writes each byte twice."""
     other = f"rw=randwrite bs=4k size=400m direct={direct} end_fsync=1 {_TIMED}"
     load = jobs("rw=read bs=1m size=4m io_size=120m invalidate=0", other)
-    read, write = direction(120 * MIB, 0.08, MIB), direction(40 * MIB, 2.0, 4 * KIB)
+    read, write = direction(120 * MIB, 1.2, MIB), direction(40 * MIB, 2.0, 4 * KIB)
     found = Outcome("fio-3.33", (PartOutcome("a", read=read), PartOutcome("b", write=write)))
     wrote = 40 * MIB * factor
     disk = leaf(
