@@ -12,7 +12,7 @@ from poolproof.rules.fio_job import fio_job, is_on_devices
 from poolproof.rules.left_in_ram import why_little_is_left
 from poolproof.rules.model import Case, Effect
 from poolproof.rules.path import commits_writes, may_leave_dirty, writes_go_past_ram
-from poolproof.rules.reported import Kind, parts, remembered
+from poolproof.rules.reported import Kind, each_sync_has_data, parts, remembered
 from poolproof.rules.stored_share import least_stored_share, stored_share, written_share
 from poolproof.rules.tolerances import IN_DRAIN, READ, REFUTED, WRITTEN, WRITTEN_IN_TIME
 from poolproof.units import format_number, format_size
@@ -316,8 +316,20 @@ def _ios_written(case: Case, job: LoadPart) -> int:
 
 
 def _leaves_few_unsynced(case: Case, job: LoadPart) -> bool:
-    """True if at most 5% of the job's writes came after the last sync of their clone."""
-    return bool(job.sync_every) and (job.sync_every or 0) * job.clones <= _LAST_UNSYNCED * _ios_written(case, job)
+    """True if at most 5% of the job's writes came after the last sync of their clone.
+
+    That is certain if N × clones is at most 5%, with a sync after every N writes. With fewer writes, the counted syncs
+    show how many writes they cover, provided that each of them followed N writes.
+    """
+    if not job.sync_every:
+        return False
+    written, every = _ios_written(case, job), job.sync_every
+    unsynced = every * job.clones
+    if each_sync_has_data(case, job):
+        synced = [part for part in case.outcome.parts if part.name == job.name] if case.outcome else []
+        counted = sum(max(part.syncs or 0, (part.sync.samples or 0) if part.sync else 0) for part in synced)
+        unsynced = min(unsynced, max(0, written - every * counted))
+    return unsynced <= _LAST_UNSYNCED * written
 
 
 def _durable_at_end(case: Case, found: Account) -> float:
