@@ -32,6 +32,7 @@ class Direction:
     `clat`: the time from submission to completion.
     `lat`: the sum of `slat` and `clat`.
     `samples`: the number of rate samples from which the minimum, maximum, mean and standard deviation were computed.
+    `ramp_ios`: the number of I/Os, included in `ios`, that began during the ramp and ended after it.
     """
 
     io_bytes: int | None = None
@@ -48,6 +49,7 @@ class Direction:
     slat: Latency | None = None
     clat: Latency | None = None
     lat: Latency | None = None
+    ramp_ios: int = 0
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,10 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
             "latency. fio prints such values if the job disables clat or slat. The rates do not depend on them",
             weight=35,
         )
-    if in_flight > 1.1 * queue and _may_cover_other_jobs(reported):
+    most = 1.1 * queue * _longer_than_run(directions, job)
+    if in_flight > most and _may_cover_other_jobs(reported):
         return None
-    if in_flight > 1.1 * queue:
+    if in_flight > most:
         return finding(
             "suspects" if proves(case) else "refutes",
             f"{' + '.join(_term(part) for part in directions)} means {format_number(in_flight, 3)} I/Os in flight, but "
@@ -91,6 +92,21 @@ def _exceeds_run(part: ReportedDirection) -> bool:
     """True if the mean latency is more than twice the runtime, which is impossible, and more than 2 s."""
     mean_ns = part.total.mean_ns if part.total else None
     return bool(mean_ns and part.figures.runtime_ms and mean_ns > 2e6 * max(part.figures.runtime_ms, 1000))
+
+
+def _longer_than_run(directions: Sequence[ReportedDirection], job: LoadPart | None) -> float:
+    """Return how many times longer than the run the time can be in which the I/Os were in flight.
+
+    fio does not count the ramp, but it counts the whole latency of the I/Os that were in flight when the ramp ended.
+    """
+    runs_s = [part.figures.runtime_ms / 1000 for part in directions if part.figures.runtime_ms]
+    if job is None or not job.ramp_s or not runs_s:
+        return 1.0
+    found = [each for part in directions for each in (part.completion, part.total) if each is not None]
+    slowest_s = max(
+        (max((*each.bins_ns, *each.percentiles_ns.values()), default=0.0) / 1e9 for each in found), default=0.0
+    )
+    return 1.0 + min(job.ramp_s, slowest_s or job.ramp_s) / max(runs_s)
 
 
 def _in_flight(directions: Sequence[ReportedDirection], *, in_turn: bool) -> float | None:
@@ -156,13 +172,15 @@ RULE = Rule(
         "iodepth × numjobs. If it is higher, the clock was wrong, or the values come from different runs."
     ),
     shows=(
-        "In a result: IOPS × mean latency is more than 1.1 times the job's queue depth. If the product is less than "
-        "half of the queue depth, the queue was less than half full on average, which is reported as a note. This note "
-        "is limited to asynchronous direct jobs that are not mixed and not interrupted by a rate limit, thinktime or "
-        "syncs, because the mean latency does not include such interruptions. JSON with group_reporting is not checked "
-        "if its total run time shows that it covers other jobs, or if it lacks this time. A mean latency of more than "
-        "twice the runtime (and more than 2 s) is also a note, because it is not a latency. In a text: the row of a "
-        "table, a sentence or the jobs give a queue depth of at least 4, but IOPS × mean latency is only 0.5 to 1.1."
+        "In a result: IOPS × mean latency is more than 1.1 times the job's queue depth. After a ramp_time, the limit "
+        "is higher, because fio counts the whole latency of the I/Os that were in flight when the ramp ended. If the "
+        "product is less than half of the queue depth, the queue was less than half full on average, which is "
+        "reported as a note. This note is limited to asynchronous direct jobs that are not mixed and not interrupted "
+        "by a rate limit, thinktime or syncs, because the mean latency does not include such interruptions. JSON with "
+        "group_reporting is not checked if its total run time shows that it covers other jobs, or if it lacks this "
+        "time. A mean latency of more than twice the runtime (and more than 2 s) is also a note, because it is not a "
+        "latency. In a text: the row of a table, a sentence or the jobs give a queue depth of at least 4, but IOPS × "
+        "mean latency is only 0.5 to 1.1."
     ),
     error="Too high or too low.",
     fix="check the clock (fio --cpuclock-test) and the origin of the results",

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from poolproof.load.model import LoadPart
 from poolproof.metrics import rates_of
 from poolproof.rules.flow import Flow, account, cold_reads, writes, writes_at_end
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, suspects
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, notes, suspects
 from poolproof.rules.path import is_zfs, may_end_in_ram, writes_are_synchronous
 from poolproof.rules.reported import parts, ran_s
-from poolproof.units import format_duration, format_size
+from poolproof.units import format_count, format_duration, format_number_of, format_size
 
-_MORE = 1.3
+_MORE, _MANY = 1.3, 0.02
 _LARGE_BYTES = 128 * 1024  # trees and records add little to larger writes
 _LESS = "; without the ramp, the disks moved too few bytes"
 _PLAUSIBLE = "; the ratio is within bounds even without the ramp"
@@ -20,6 +20,21 @@ def _in_result(case: Case) -> Findings:
     yield from _of_whole_run(case)
     yield from _of_later_jobs(case)
     yield from _of_dirty_data(case)
+    yield from _of_ios_in_flight(case)
+
+
+def _of_ios_in_flight(case: Case) -> Findings:
+    """Yield a note if fio's own IOPS leave out many of the I/Os that were in flight when the ramp ended."""
+    found = list(parts(case.outcome))
+    ios, more = sum(part.figures.ios or 0 for part in found), sum(part.figures.ramp_ios for part in found)
+    if ios and more >= _MANY * ios:
+        yield notes(
+            f"{format_number_of(more, 'I/O')} of {format_count(ios)} began during the ramp and ended after it. "
+            f"{case.generator} counts their bytes and latencies, but not the I/Os, so the IOPS that it prints are "
+            f"{100 * more / ios:.0f}% lower than the result, which includes them",
+            weight=40,
+            fix="use a longer runtime, so that few of the I/Os begin during the ramp",
+        )
 
 
 def _of_later_jobs(case: Case) -> Findings:
@@ -121,7 +136,9 @@ RULE = Rule(
     "window begins when the first ramp ends, and ends when fio ends. Therefore, this applies only to counters that "
     "other tools read, and to job sections with ramps of different lengths. A third case concerns writes through the "
     "page cache without syncs: if the disks wrote more than 1.3 times as much as fio reports, they also wrote data "
-    "that the ramp had left in RAM. The rates of the writes are then suspect.",
+    "that the ramp had left in RAM. The rates of the writes are then suspect. A note reports I/Os that began during "
+    "the ramp and ended after it, if they are at least 2% of all I/Os: fio leaves them out of its IOPS. poolproof adds "
+    "them.",
     error="The counters are too high by the ratio of ramp time to runtime. Measured: 8,829 reads on the disk, but only "
     "4,000 reported by fio. With data that the ramp left in RAM, the rate is too low. Measured: 119 MB/s by fio, while "
     "the disk wrote 630 MB/s.",
@@ -130,6 +147,7 @@ RULE = Rule(
         "measured case L17",
         fio_source("3.42", "libfio.c", "reset_all_stats"),
         fio_source("3.42", "time.c", "in_ramp_period"),
+        fio_source("3.42", "ioengines.c", "td_io_queue (counts an I/O when it is issued)"),
     ),
     in_result=_in_result,
     commands="fio --rw=randread --bs=4k --size=256m --direct=1 --rate_iops=2000 --time_based --ramp_time=2 --runtime=2",

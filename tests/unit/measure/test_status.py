@@ -44,8 +44,8 @@ def test_each_fio_report_becomes_a_status_with_its_totals(whole: FioReport) -> N
         assert status.ran_s == max((part.runtime_ms or 0 for part in (*reads, *writes)), default=0) / 1000
         assert status.read_bytes == sum(part.io_bytes or 0 for part in reads)
         assert status.write_bytes == sum(part.io_bytes or 0 for part in writes)
-        assert status.read_ios == sum(part.ios or 0 for part in reads)
-        assert status.write_ios == sum(part.ios or 0 for part in writes)
+        assert status.read_ios == sum((part.ios or 0) - part.ramp_ios for part in reads)
+        assert status.write_ios == sum((part.ios or 0) - part.ramp_ios for part in writes)
         assert status.latency_samples == sum(each.samples or 0 for each in both)
         latency_ns = sum((each.samples or 0) * (each.mean_ns or 0) for each in both)
         assert math.isclose(status.latency_ns, latency_ns, rel_tol=1e-9)

@@ -17,6 +17,7 @@ from poolproof.errors import FioError
 from poolproof.load.fio.histogram import PLAT_BITS, bin_value
 from poolproof.load.fio.job import delay_ms
 from poolproof.load.fio.merged_sections import described
+from poolproof.load.fio.ramp_ios import with_ramp_ios
 from poolproof.load.outcome import DIRECTIONS, Direction, DiskUtilization, Latency, Outcome, PartOutcome, separate
 
 _KIB = 1024
@@ -289,6 +290,7 @@ def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> PartOu
         syncs = max(syncs, sync.N or 0)  # synchronous engines are counted only here
     ways: dict[str, Direction | None] = {name: _direction(getattr(raw, name)) for name in DIRECTIONS}
     options, clones = described(common, raw.options or {}, ways, _whole(raw.job_runtime), is_only=entries == 1)
+    ways = with_ramp_ios(ways, options)
     return PartOutcome(
         name=raw.jobname,
         error=_whole(raw.error) or 0,
