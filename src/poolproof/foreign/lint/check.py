@@ -165,6 +165,8 @@ def _needed_values(
         is_inside = not spans or any(start <= first.line <= end for start, end in spans)
         if is_inside and any(_differ_only_in(name, one, other) for one in with_finding for other in others):
             occurred = dict.fromkeys(each[name] for each in with_finding)
+            if any("$" in value for value in occurred):
+                continue  # the value of another variable says nothing
             yield f"{variable_of(name)}={' or '.join(value or _EMPTY for value in occurred)}"
 
 

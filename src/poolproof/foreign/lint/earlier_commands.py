@@ -19,6 +19,7 @@ from poolproof.rules.path import may_leave_dirty
 from poolproof.units import parse_size
 
 _MOST_LOADS = 64
+_MOST_LOOPS = 64
 _FUNCTION = re.compile(
     r"^[ \t]*(?:function[ \t]+(?P<named>[\w-]+)[ \t]*(?:\(\))?|(?P<name>[\w-]+)[ \t]*\(\))\s*"
     r"\{(?P<body>.{0,1000}?)(?:^[ \t]*|;[ \t]*)\}",
@@ -106,6 +107,8 @@ class History:
         self._empties_arc = {number for number, line in lines if _EMPTIES_ARC.search(line)}
         self._syncs = [number for number, line in lines if syncs(line)]
         self._never_called = _never_called(text)
+        self._loops = _spans(text)
+        self._places: list[int] = []
         self._loads: list[Load] = []
         self._jobs: list[Jobs] = []
         self._last_write = 0
@@ -134,10 +137,11 @@ class History:
             {each.path: each.command for each in _last(prepared, state) if each.state == state}
             for state in ("empty", "zeros", "nodatacow", "cached loop")
         )
+        earlier = [place for place, line in enumerate(self._places) if self._runs_before(line, at)][-_MOST_LOADS:]
         created = [at for at, each in enumerate(prepared) if each.state == "from a snapshot"]
         return Before(
-            tuple(self._loads[-_MOST_LOADS:]),
-            tuple(self._jobs[-_MOST_LOADS:]),
+            tuple(self._loads[place] for place in earlier),
+            tuple(self._jobs[place] for place in earlier),
             dropped,
             bool(drops) and not dropped,
             any(self._drops_each_time(line, at) for line in drops),
@@ -153,6 +157,10 @@ class History:
             frozenset(loops),
             self._record_bytes(at),
         )
+
+    def _runs_before(self, line: int, at: int) -> bool:
+        """True if a call on `line` can run before one on line `at`: it is above it, or in the same loop."""
+        return line <= at or any(first <= line <= last and first <= at <= last for first, last in self._loops)
 
     def _record_bytes(self, at: int) -> Mapping[str, int]:
         found = [each for each in _RECORD.finditer(self._text) if _line_of(self._text, each.start()) <= at]
@@ -196,6 +204,7 @@ class History:
         if unit.jobs and (unit.called_at or unit.line not in self._never_called):
             load = load_of(unit.jobs)
             self._loads.append(load)
+            self._places.append(unit.runs_at or unit.line)
             self._jobs.append(unit.jobs if self._keeps_paths(unit.jobs) else ())
             self._last_call = unit.runs_at or unit.line
             if any(part.writes and not only_creates(part) for part in load.parts):
@@ -263,6 +272,13 @@ def loop_spans(names: Iterable[str], text: str) -> Sequence[tuple[int, int]]:
     lines = text.split("\n")
     with_own_key = [each for name in names if (each := lines_of_loop(name)) is not None]
     return [*((start, _end_of_loop(lines, start)) for start in starts), *with_own_key]
+
+
+def _spans(text: str) -> Sequence[tuple[int, int]]:
+    """Return the first and last line of each loop."""
+    lines = text.split("\n")
+    starts = [number for number, line in enumerate(lines, 1) if _change_of_depth(line) > 0]
+    return [(start, _end_of_loop(lines, start)) for start in starts[:_MOST_LOOPS]]
 
 
 def _end_of_loop(lines: Sequence[str], start: int) -> int:

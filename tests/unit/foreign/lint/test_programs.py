@@ -69,6 +69,7 @@ def test_commands_in_strings(text: str, line: int) -> None:
         'cmd = (f"fio --name=a --rw=write --bs=1m --size=8g "\n       f"--direct=1")\n',
         'cmd = "fio --name=a --rw=write --bs=1m --size=8g " + options\n',
         'cmd = f"fio --name=a --rw=write --bs=1m --size=8g"\nif direct:\n    cmd += " --direct=1"\n',
+        'self.cmd = "fio --name=a --rw=write --bs=1m --size=8g"\nself.cmd += " --end_fsync=%s" % end\n',
         'cmd = "fio --name=a --rw=write --bs=1m --size=8g"\ncmd = cmd + " --direct=1"\n',
         'os.system(f"fio --name=a --rw=write --bs=1m --size=8g {options}")\n',
         'x = "fio --name=a --rw=write --size=8g " \\\n  "--end_fsync=1"\n',

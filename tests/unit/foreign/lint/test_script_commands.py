@@ -227,6 +227,26 @@ def test_loops_with_the_same_variable_have_their_own_values() -> None:
     assert "with rw" not in found[1].message
 
 
+def test_a_later_loop_runs_after_an_earlier_one() -> None:
+    call = "  fio --name=a --filename=/mnt/f --rw=$rw --bs=$bs --size=1000g --runtime=60 --direct=1 {}\ndone; done\n"
+    read = "for rw in read; do for bs in 4k 1m; do\n" + call.format("")
+    write = "for rw in randwrite; do for bs in 4k 8k; do\n" + call.format("--norandommap --time_based")
+    assert "unwritten-read" not in rules(f"{read}{write}", name="a.sh")
+    assert "unwritten-read" in rules(f"{write}{read}", name="a.sh")
+    again = "  fio --name={0} --filename=/mnt/f --rw={0} --bs=$bs --size=1g\n"
+    both = f"for bs in 4k 8k; do\n{again.format('read')}{again.format('write')}done\n"
+    assert "read-after-write" in rules(both, name="a.sh")
+    apart = both.replace("  fio --name=write", "done\nfor bs in 1m; do\n  fio --name=write")
+    assert "read-after-write" not in rules(apart, name="a.sh")
+
+
+@pytest.mark.parametrize(("shift", "is_told"), [("shift 2", False), ("", True)])
+def test_the_default_of_an_argument_after_shift(shift: str, *, is_told: bool) -> None:
+    """`-size` may come without a value, but a command with its default is not what the script runs."""
+    text = f"size=${{2:-.}}\n{shift}\nfio --name=a --filename=/mnt/f --rw=read --direct=1 --size=$size\n"
+    assert ("refused-by-fio" in rules(text, name="a.sh")) is is_told
+
+
 def test_a_function_that_is_never_called_writes_nothing() -> None:
     write = "prepare() {\n fio --name=w --filename=/mnt/f --rw=write --size=1g --bs=1m\n}\n"
     read = "fio --name=r --filename=/mnt/f --rw=read --size=1g --bs=1m\n"

@@ -44,7 +44,7 @@ _UNNAMED = re.compile(r"\$\{value\}")
 _BRACES = re.compile(r"\{\}")
 _VALUES = re.compile(rf"{_ADDED}({VALUE})")
 _ADDS = re.compile(rf"{BLANKS}\+(?!\+)")
-_ASSIGNED = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_]\w{0,40})[ \t]+=\s+(?:str)?\(?\s*$")
+_ASSIGNED = re.compile(r"(?<![\w.])(?:(?:self|this)\.)?(?P<name>[A-Za-z_]\w{0,40})[ \t]+=\s+(?:str)?\(?\s*$")
 _EXTENDED = (
     r"(?<!\w){name}\s*(?:[+.]=|=\s*(?:str\()?(?:[fF]?[\"']\{{)?{name}\b"
     r"|=[ \t]*(?:str\()?[\"'](?:%s|\{{\}})[ \t][^\n]{{0,200}}\b{name}\b)"

@@ -28,6 +28,7 @@ _OPERATORS = frozenset({"*", "**", "+", "-", "/", "//", "%", "or", "and", "if", 
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 _NOT_ONE = re.compile(r"[$`(\[{@,]")
 _FUNCTION = re.compile(r"\w\s*\(\)|\bfunction\s")
+_SHIFTS = re.compile(r"(?:^|[;&\s])shift\b")
 _APPENDS = re.compile(r"(?<![\w$])([A-Za-z_]\w{0,40})=[\"']?\$\{?\1\b|(?<![\w$])([A-Za-z_]\w{0,40})\+=(?!\()")
 _IS_PROGRAM = re.compile(r"^[ \t]*(?:def|import|from|class|func|package|use|fn)[ \t]", re.MULTILINE)
 _NESTING = frozenset({"for", "while", "until", "if", "case", "select"})
@@ -68,9 +69,12 @@ def known_variables(text: str, arguments: Mapping[str, str] | None = None) -> di
     """
     known: dict[str, str] = {**(arguments or {})}
     values: dict[str, set[str | None]] = {}
+    # After `shift`, `$2` is the value of an option, so its default in `${2:-4k}` says nothing.
+    given = "123456789" if _SHIFTS.search(text) and arguments is None else ""
+    options = dict.fromkeys(map(key_without_default, given), "")
     for _ in range(_MAX_PASSES):
         values = {}
-        for name, value in _assigned(read_script(text, known), text):
+        for name, value in _assigned(read_script(text, {**known, **options}), text):
             values.setdefault(name, set()).add(value)
         found = {name: value for name, (value, *more) in values.items() if value is not None and not more}
         found |= {**_built_up(text, known), **(arguments or {})}
