@@ -31,7 +31,8 @@ def _in_result(case: Case) -> Findings:
             f"{case.quoted.just_written}, and this job reads it through the page cache: data that is still in RAM is "
             "not read from the disk",
             weight=62,
-            fix="run `sync; echo 3 > /proc/sys/vm/drop_caches` between the jobs, or use direct=1",
+            fix="run `sync; echo 3 > /proc/sys/vm/drop_caches` between the jobs, or read with direct I/O "
+            "(fio: direct=1, dd: iflag=direct)",
         )
 
 

@@ -38,10 +38,14 @@ def _in_job(case: Case) -> Findings:
     elif jobs := [job for job in case.jobs if job.reads and job.zero_buffers and _may_be_laid_out(case, job)]:
         shrinks = "this target compresses to almost nothing"
         others = "a thin volume or a compressing drive may not store"
+        written = (
+            "a file. If fio has to create this file, it fills it with zeros (zero_buffers),"
+            if case.generator == "fio"
+            else f"zeros that {case.generator} has written,"
+        )
         yield finding(
             "suspects" if compresses(case) else "notes",
-            f"{case.who(jobs)} reads a file. If fio has to create this file, it fills it with zeros (zero_buffers), "
-            f"which {shrinks if compresses(case) else others}",
+            f"{case.who(jobs)} reads {written} which {shrinks if compresses(case) else others}",
             weight=60,
             fix=_fix(case),
         )

@@ -370,6 +370,7 @@ def test_dd_that_reads_what_dd_just_wrote_is_suspect_unless_caches_were_dropped(
     read = "dd if=/mnt/t of=/dev/null bs=1M\n1024+0 records in\n1024+0 records out\n" + GNU
     _, audited = _audit(wrote + read)
     assert "earlier-job" in _doubts(audited)
+    assert any("dd: iflag=direct" in each.fix for each in audited.findings), "dd has no option direct=1"
     _, audited = _audit(f"{wrote}sync; echo 3 > /proc/sys/vm/drop_caches\n{read}")
     assert "earlier-job" not in _doubts(audited)
 

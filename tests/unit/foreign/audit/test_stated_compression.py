@@ -78,3 +78,11 @@ def test_a_text_that_compares_or_denies_compression_says_nothing(sentence: str) 
 
 def test_a_sentence_does_not_apply_to_data_of_fio_whose_compressibility_depends_on_the_job() -> None:
     assert not any(_doubted(f"All tests ran with LZ4 compression enabled.\n\n{_FIO}"))
+
+
+def test_files_of_another_program_are_not_laid_out_by_fio() -> None:
+    (audited,) = audit_text("post", f"lz4-compressed dataset\n\n{_SYSBENCH}", Context())
+    (message,) = (each.message for each in audited.findings if each.rule == "zero-buffers")
+    assert message == (
+        "the job reads zeros that sysbench fileio has written, which this target compresses to almost nothing"
+    )
