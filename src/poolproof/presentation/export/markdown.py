@@ -160,7 +160,7 @@ def _legend(table: ExportTable) -> str:
     rows, known = table.rows, [row for row in table.rows if row.settled is not False]
     marks = [f"{mark} {verdict}" for verdict, mark in MARKS.items() if any(row.own.verdict == verdict for row in rows)]
     if any(row.figure and row.figure.half_width is not None for row in known):
-        marks.append(f"± half the {table.confidence} interval")
+        marks.append(f"± margin of error at {table.confidence} confidence")
     if any(row.figure and row.figure.half_width is None for row in known if row.cell.usability().can_be_ranked):
         marks.append("no ± and not struck through: a single trial or build, so no interval")
     if any(row.limit and row.counts for row in rows):

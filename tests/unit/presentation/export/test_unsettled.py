@@ -80,7 +80,7 @@ def test_markdown_tells_about_where_an_unsettled_figure_is_and_why(run: ExportTa
     assert "**about** marks" in text
     assert "`grid[rw=randread,bs=16k,sync=1]` on `mirror`" in text
     assert "(drift)" in text
-    assert "± half the 90% interval" in text and "95%" not in text
+    assert "± margin of error at 90% confidence" in text and "95%" not in text
 
 
 def test_a_sample_of_prometheus_and_a_line_of_influx_say_it(run: ExportTable) -> None:
