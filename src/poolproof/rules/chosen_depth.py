@@ -28,9 +28,9 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 RULE = Rule(
     title="fio chose the queue depth",
     wrong="With latency_target, fio searches for the largest queue depth at which latency_percentile of the I/Os take "
-    "at most this long. Each layout then runs at its own depth, so rates differ because the depths do.",
-    shows="In a result: latency_target is set. The note has the mean number of I/Os in flight, and is shown with each "
-    "rate.",
+    "at most latency_target. Each layout then runs at its own depth, so rates differ because the depths do.",
+    shows="In a result: latency_target is set. The note gives the mean number of I/Os in flight, and is shown with "
+    "each rate.",
     error="The rate is right for the chosen depth. Measured: 138 IOPS at depth 1 on a hard disk, and 3,024 IOPS on a "
     "loop file, with iodepth=64 in both jobs.",
     fix="state the depth or the latency with the rate, or remove latency_target to measure all layouts at iodepth",

@@ -29,7 +29,7 @@ OWN_FINDINGS: Mapping[str, OwnFinding] = {
     ),
     "no-job": OwnFinding(
         "No fio job found",
-        "A script does not call fio, or it runs a job file that lint has not read, so lint does not check these jobs.",
+        "A script does not call fio, or it runs a job file that lint has not read, so its jobs are not checked.",
         "specify the job file, or the command after `--`",
     ),
     "not-text": OwnFinding(
@@ -58,7 +58,8 @@ OWN_FINDINGS: Mapping[str, OwnFinding] = {
         "The value of a variable is unknown here",
         "An option depends on a variable that lint cannot resolve. Lint then reports only what is wrong for every "
         "value.",
-        "assign the variable one literal value in the script, or set it in poolproof's environment",
+        "in a script, assign the variable one literal value; in a job file, write the value, or set a variable whose "
+        "name describes a fio option, such as SIZE or FIO_DEVICE, in poolproof's environment",
     ),
 }
 """Keyed by the id that lint prints. These ids are not rules, and other commands do not report them."""
