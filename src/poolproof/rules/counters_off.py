@@ -37,12 +37,12 @@ RULE = Rule(
         "If the file of a loop device is on a FUSE file system, a program serves it, perhaps from RAM, and nothing "
         "counts the I/O of that program."
     ),
-    shows="Before the run: queue/iostats is 0, also that of the disk that stores the file of a loop device; or that "
-    "file is on a FUSE file system. Emulated disks are excepted. In the counters: all counters of a disk have been 0 "
-    "since it appeared.",
+    shows="Before the run: queue/iostats is 0 for a disk, or for the disk that stores the file of a loop device; or "
+    "the file of a loop device is on a FUSE file system. Emulated disks are excluded. In the counters: all counters of "
+    "a disk have been 0 since it appeared.",
     error="Unknown, because the counters cannot show whether RAM served the I/O.",
     fix="run echo 1 > /sys/block/DISK/queue/iostats; for NVMe with multipath, use a newer kernel; put the files of "
-    "loop devices on a disk",
+    "loop devices on a file system that is not FUSE",
     sources=(
         "https://www.kernel.org/doc/html/latest/block/queue-sysfs.html (iostats)",
         linux_source("6.12", "drivers/nvme/host/multipath.c", "nvme_mpath_start_request"),

@@ -216,9 +216,9 @@ RULE = Rule(
     shows=(
         "Before a run: random reads, or direct random writes without syncs between them, that cover at most 16 MiB per "
         "rotational disk. If they cover up to 256 MiB and the job is time_based, the finding is a note. In a result: "
-        "the rate of such I/Os is higher than seeks allow, which is 300/s per disk, or 450/s if the I/Os cover more "
-        "than 16 MiB. I/Os that continue the previous one, as with `rw=randread:8`, need no seeks. Of a larger file, "
-        "the I/Os may repeat such an area (zonerange, random_distribution). If only some disks are rotational, those "
+        "the rate of such I/Os is above 300/s per disk (450/s if they cover more than 16 MiB), more than seeks allow. "
+        "I/Os that continue the previous one, as with `rw=randread:8`, need no seeks. The I/Os may also repeat such an "
+        "area of a larger file (zonerange, random_distribution). If only some disks are rotational, those "
         "that served the I/Os count. Or more than a quarter of at least 50 reads that are random, or that each start "
         "before the previous one, took less than 0.5 ms, although a rotational disk needs several milliseconds on "
         "average. Or direct sequential reads repeat at most 16 MiB per rotational disk, or clones read the same bytes "

@@ -56,9 +56,9 @@ RULE = Rule(
         "In a result with fio's `Disk stats`: for direct I/O or random reads, the requests and merges add up to less "
         f"than {percent(REQUESTS)} of the I/Os. For direct I/O, a share below {percent(REFUTED)} refutes the result. "
         "The statistics also include the layout of files and all job groups of a run, so they may be too high, but "
-        "never too low. If it is unknown whether sequential I/O or writes are direct, they are not judged if the "
-        "statistics cover all bytes, because the page cache combines I/Os before they become requests. Runs shorter "
-        "than 2 s, and statistics that are all 0, are not judged."
+        "never too low. Sequential I/O and writes that may be buffered are not judged if the statistics cover all "
+        "bytes, because the page cache combines I/Os before they become requests. Runs shorter than 2 s, and "
+        "statistics that are all 0, are not judged."
     ),
     error=(
         "Too high by a factor of at most I/Os / (requests + merges). Observed: 1,048,576 direct reads but only 357,248 "

@@ -130,7 +130,7 @@ RULE = Rule(
     "filestat, dircreate, dirdelete, dirstat), resize them (ftruncate, falloc), or do nothing (null, cpuio, "
     "page_fault). fio still reports bytes, bandwidths, reads and writes.",
     shows="In a result: a job used such an engine. Bandwidths are refuted. The IOPS and latencies of operations on "
-    f"files are refuted if the disks counted fewer requests than {percent(REFUTED)} of the operations; otherwise, they "
+    f"files are refuted if the disks counted a request for fewer than {percent(REFUTED)} of them; otherwise, they "
     "are suspect. No other rule compares the result with the counters. If the load also has other jobs, their results "
     "are judged as usual if only these other jobs read, or only they write.",
     error="The bandwidth is the number of operations times bs. Measured: 500 files were created in 3 ms, and fio "

@@ -108,7 +108,7 @@ RULE = Rule(
     "never refutes a result.",
     shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD, "
     "ST8000VN004) but no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk. "
-    "Without a job, the name of the result must say that it is random, such as a row of a table. A "
+    "If the job is unknown, the name of the result, such as the row of a table, must say that it is random. A "
     "line with a model number may be in a list of disks, such as the output of lsblk: the list must not mention flash, "
     "and its lines with model numbers are counted. A line about several machines (`4 nodes with HDDs`) is not judged. "
     "Jobs whose paths name flash (`/mnt/nvme`) are left out. If the line "

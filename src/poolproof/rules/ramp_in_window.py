@@ -134,8 +134,8 @@ RULE = Rule(
     "compared with counters of the whole run, the ramp's I/O can hide a cache.",
     shows="In the evidence: the window of the counters is as long as the run and the ramp together. poolproof's own "
     "window begins when the first ramp ends, and ends when fio ends. Therefore, this applies only to counters that "
-    "other tools read, and to job sections with ramps of different lengths. A third case concerns writes through the "
-    "page cache without syncs: if the disks wrote more than 1.3 times as much as fio reports, they also wrote data "
+    "other tools read, and to job sections with ramps of different lengths. The rule also applies to writes through "
+    "the page cache without syncs: if the disks wrote more than 1.3 times as much as fio reports, they also wrote data "
     "that the ramp had left in RAM. The rates of the writes are then suspect. A note reports I/Os that began during "
     "the ramp and ended after it, if they are at least 2% of all I/Os: fio leaves them out of its IOPS. poolproof adds "
     "them.",
