@@ -62,12 +62,11 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="iodepth has no effect",
     wrong="sync, psync (the default), mmap and other engines ignore iodepth. (vsync is different: it gathers up to "
-    "iodepth adjacent I/Os into one call.) The result is correct for a depth of 1. It is suspect only if it is "
-    "presented as a result at the greater depth; otherwise, the finding is a note.",
+    "iodepth adjacent I/Os into one call.) The result is correct for a depth of 1, but not for the greater depth.",
     shows=(
         "In a job: a synchronous engine with iodepth above 1 and without io_submit_mode=offload. For such a job, fio "
         "prints `queue depth will be capped at 1`. In a text: the job's name or a sentence near the result claims the "
-        "configured depth (`QD32`)."
+        "configured depth (`QD32`). Without such a claim, the finding is a note."
     ),
     error="Too low on disks that can work in parallel. Readers assume a queue depth that was never reached.",
     fix="set ioengine=io_uring (or libaio) with direct=1; or set iodepth=1 and raise numjobs instead, with one file "

@@ -3,6 +3,12 @@
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
 
+_APART = (
+    "remove group_reporting, or set new_group=1 in each job that differs from the one before it; use "
+    "--output-format=json+"
+)
+_BY_DIRECTION = "remove unified_rw_reporting; use --output-format=json+"
+
 
 def _in_job(case: Case) -> Findings:
     jobs = case.jobs
@@ -13,12 +19,12 @@ def _in_job(case: Case) -> Findings:
             f"group_reporting merges {len(kinds)} kinds of jobs into one set of percentiles, which describes none of "
             f"them"
         )
-        yield notes(message, weight=35)
+        yield notes(message, weight=35, fix=_APART)
     if any(job.is_mixed and fio_job(job).text("unified_rw_reporting") in ("1", "mixed") for job in jobs):
         message = (
             "unified_rw_reporting merges reads and writes into one set of percentiles, which describes neither of them"
         )
-        yield notes(message, weight=35)
+        yield notes(message, weight=35, fix=_BY_DIRECTION)
 
 
 RULE = Rule(

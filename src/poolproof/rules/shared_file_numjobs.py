@@ -22,6 +22,9 @@ _DISK = re.compile(
 )  # zvols are left out, because their I/O goes through RAM
 
 
+_OF_SPDK = re.compile(r"(?:\S+\s)*(?:trtype|traddr)=")
+
+
 def _fix(case: Case) -> str:
     """Return the suggested fix: give each job its own file or its own part of the file.
 
@@ -29,7 +32,7 @@ def _fix(case: Case) -> str:
     """
     sizes = {job.size_bytes for job in case.jobs}
     fix = "use directory= instead of filename= (one file per job), or offset_increment="
-    if all(name.startswith("/dev/") for job in case.jobs for name in fio_job(job).filenames):
+    if all(name.startswith("/dev/") or _OF_SPDK.match(name) for job in case.jobs for name in fio_job(job).filenames):
         fix = "set offset_increment="
     size = next(iter(sizes))
     if len(sizes) > 1 or size is None or size < case.load.sharers:
@@ -56,10 +59,11 @@ def _in_job(case: Case) -> Findings:
     if sharers < 2 or not (case.cold or writers):
         return
     in_step = _starters(case) > 1
+    what = "device" if all(map(_on_device, case.jobs)) else "file"
     order = "start at the same offset" if in_step else "access some of the same blocks"
     yield finding(
         "suspects" if in_step else "notes",
-        f"{sharers} jobs {'write' if writers else 'read'} the same bytes of one file and {order}: RAM can serve all "
+        f"{sharers} jobs {'write' if writers else 'read'} the same bytes of one {what} and {order}: RAM can serve all "
         f"but one of them, so the sum may be too high by a factor of up to {sharers}",
         weight=80,
         fix=_fix(case),
@@ -78,7 +82,7 @@ def _direct_in_step(case: Case) -> Findings:
     if not jobs or not (case.cold or case.load.writes):
         return
     clones, did = _starters_in((jobs[0],)), " and ".join(["read"] * jobs[0].reads + ["write"] * jobs[0].writes)
-    on_device = all(_DISK.match(name) for name in fio_job(jobs[0]).filenames)
+    on_device = _on_device(jobs[0])
     is_direct = (
         on_device
         or all(fio_job(job).engine == "windowsaio" for job in jobs)  # opens its files with FILE_FLAG_NO_BUFFERING
@@ -93,6 +97,12 @@ def _direct_in_step(case: Case) -> Findings:
         weight=80,
         fix=_fix(case),
     )
+
+
+def _on_device(job: LoadPart) -> bool:
+    """True if the job uses a disk, perhaps through a driver in user space (`filename=trtype=PCIe traddr=…`)."""
+    names = fio_job(job).filenames
+    return bool(names) and all(_DISK.match(name) or _OF_SPDK.match(name) for name in names)
 
 
 def _queues(case: Case, job: LoadPart) -> bool:

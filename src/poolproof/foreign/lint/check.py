@@ -271,7 +271,8 @@ def _not_read(source: Source, units: Sequence[FioCall]) -> Iterator[Diagnostic]:
     is_printed = any(unit.form == "job file" and unit.runs_at not in at_calls for unit in units)
     read = {unit.runs_at for unit in units}
     for unit in () if is_printed else units:
-        files = (*unit.files, *_job_files_in_variables(source, unit))
+        named = [name for name in unit.files if not name.isdecimal()]  # the value of `--runtime= 60`
+        files = (*named, *_job_files_in_variables(source, unit))
         for name in () if unit.line in read or unit.read_only or unit.problems else files:
             message = f"this command runs the job file {name}, which lint has not read"
             if name not in ("-", "/dev/stdin"):

@@ -208,6 +208,11 @@ def test_a_job_file_in_a_variable_whose_name_contains_fio(variable: str) -> None
     assert _unsynced("$FIO_PROG --name=a --rw=write --size=1g --bs=1m\n") == [1]
 
 
+def test_a_value_after_a_space_is_not_a_job_file() -> None:
+    assert _rules("fio --name=a --rw=read --size=1g --direct=1 --runtime= 60 --time_based\n") == {"refused-by-fio"}
+    assert "no-job" in _rules("fio jobs60\n")
+
+
 def test_a_file_whose_name_looks_like_fio() -> None:
     options = 'OPTIONS="--filename=/mnt/fio-10g --size=9g --filename /mnt/fio-10g --size 9g"\n'
     assert _rules(options + "fio $OPTIONS --name=a --rw=write --bs=1m --end_fsync=1\n") == set()

@@ -104,6 +104,28 @@ def test_random_writers_rarely_meet_on_a_whole_disk() -> None:
     assert "shared-file-numjobs" in _rules(text.replace("randwrite", "write"))
 
 
+def test_a_device_of_spdk_is_no_file() -> None:
+    text = "[a]\nioengine={}\nrw=read\ndirect=1\nnumjobs=4\nsize=1g\nfilename={}\n"
+    spdk = _message(text.format("spdk", "trtype=PCIe traddr=0000.49.00.0 ns=1"), "shared-file-numjobs")
+    assert "one device" in spdk and "the drive's cache" in spdk
+    assert "if direct=1 is not honoured" in _message(text.format("libaio", "/mnt/f"), "shared-file-numjobs")
+
+
+def test_buffered_jobs_share_a_device() -> None:
+    text = "[a]\nrw=read\nnumjobs=4\nsize=1g\nfilename={}\n"
+    assert "of one device" in _message(text.format("/dev/sdb"), "shared-file-numjobs")
+    assert "of one file" in _message(text.format("/mnt/f"), "shared-file-numjobs")
+
+
+def test_the_fix_of_merged_percentiles_names_only_options_of_the_job() -> None:
+    mixed = "[a]\nrw=randrw\ndirect=1\nsize=9g\nunified_rw_reporting=1\n"
+    (fix,) = [each.fix for each in lint(source(mixed)) if each.rule == "merged-percentiles"]
+    assert "group_reporting" not in fix
+    apart = "[global]\ndirect=1\nsize=9g\ngroup_reporting\n[a]\nrw=randread\n[b]\nrw=randwrite\n"
+    (fix,) = [each.fix for each in lint(source(apart)) if each.rule == "merged-percentiles"]
+    assert "group_reporting" in fix and "unified" not in fix
+
+
 def test_a_device_in_a_placeholder_needs_no_size() -> None:
     text = "[a]\nrw=randread\nfilename=PUT {} HERE\n"
     assert "refused-by-fio" in _rules(text.format("A FILE"))
