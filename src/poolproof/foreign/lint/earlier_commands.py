@@ -28,7 +28,7 @@ _FUNCTION = re.compile(
 _CALL = re.compile(r"(?:^|[;&|(]|\b(?:do|then|else)\b)[ \t]{0,99}(?P<name>[\w-]{1,99})(?![\w(=-])")
 _LOOP = r"\bfor\s+{name}\s+in\b"
 _LOOPS = re.compile(r"^[ \t]*(?:for|while|until)\b", re.MULTILINE)
-_ASSIGNED = re.compile(r"[ \t]*(?P<name>[A-Za-z_]\w{0,40})=(?P<quote>[\"'])(?P<value>.*)(?P=quote)[ \t]*$")
+_ASSIGNED = re.compile(r"^[ \t]*(?P<name>[A-Za-z_]\w{0,40})=(?P<quote>[\"'])(?P<value>.*)(?P=quote)[ \t]*$")
 _EVAL = re.compile(r"\beval[ \t]+\"?\$\{?(?P<name>\w+)")
 _EMPTIES_ARC = re.compile(r"\bzpool\s+export\b|\breboot\b")
 _VARIABLE = re.compile(r"\$\{?(?P<name>\w+)")

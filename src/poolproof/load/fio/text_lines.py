@@ -28,11 +28,11 @@ _HEADER = re.compile(
     r"bs=(?P<bs>.*?), ioengine=(?P<engine>[^,\s]+), iodepth=(?P<iodepth>\d+)"
 )
 _NEW_RATE = re.compile(
-    rf"^\s*(?P<direction>{_DIRECTIONS})\s*: IOPS=(?P<iops>\d[\d.,]*[kMG]?), BW=(?P<bw>[^\s(]+?)(?:/s)?\s*"
+    rf"^\s*(?P<direction>{_DIRECTIONS})\s*: I[O0]PS=(?P<iops>\d[\d.,]*[kMG]?), BW=(?P<bw>[^\s(]+?)(?:/s)?\s*"
     r"(?:\((?P<decimal>[^)]*)\))?\s*\((?P<io>[^/()\s]+)/(?P<runtime>\d{1,15})msec\)"
 )
 _CUT_RATE = re.compile(
-    rf"^\s*(?P<direction>{_DIRECTIONS})\s*: IOPS=(?P<iops>\d+(?:\.\d+)?[kMG]?)(?![\w.]|,\d),? *"
+    rf"^\s*(?P<direction>{_DIRECTIONS})\s*: I[O0]PS=(?P<iops>\d+(?:\.\d+)?[kMG]?)(?![\w.]|,\d),? *"
     r"(?:BW=(?P<bw>[\d.]+[kKMGT]?i?(?:B|bit|b))/s(?: *\((?P<decimal>[^()\s]*)\))?)?"
 )
 _MARK = re.compile(

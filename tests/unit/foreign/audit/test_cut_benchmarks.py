@@ -70,3 +70,10 @@ def test_the_lines_of_sysbench_are_a_result_only_without_its_summary() -> None:
     assert cut.figures.directions["write"].bandwidth_bytes == pytest.approx(7 * _MIB)
     assert list(cut.figures.directions) == ["write"]
     assert whole.figures.directions["write"].bandwidth_bytes == pytest.approx(7.25 * _MIB)
+
+
+def test_seconds_of_rados_with_the_time_of_day() -> None:
+    lines = _RADOS.format(order="write", block=4 << 20).splitlines()
+    text = "\n".join([*lines[:2], *(f"2020-01-30T18:55:05.270604-0700 {line}" for line in lines[2:])])
+    (found,) = audit_text("post", text, Context())
+    assert found.figures.directions["write"].iops == pytest.approx(10)

@@ -220,3 +220,9 @@ def test_what_single_quotes_keep_from_the_shell_is_not_shown_in_double_quotes() 
     """Whoever copies the command would otherwise run a program that the author only wrote about."""
     (command,) = find_commands("$ fio --name='a$(reboot)' '--filename=/x/$(id)' --size=$(nproc)g --rw=read --bs=4k\n")
     assert "'--name=a$(reboot)' '--filename=/x/$(id)' \"--size=$(nproc)g\"" in command.text
+
+
+def test_a_zero_in_place_of_the_letter_in_iops() -> None:
+    (found,) = audit_text("p", "write: I0PS=38, BW=608MiB/s (638MB/s)(16.0GiB/26934msec); 0 zone resets\n", Context())
+    figures = found.figures.directions["write"]
+    assert (figures.iops, figures.bandwidth_bytes) == (38.0, 638e6)

@@ -29,8 +29,8 @@ _CONCURRENT = re.compile(
 )
 _SECONDS_HEAD = re.compile(r"(?:^|\s)sec\s+Cur ops\s+started\s+finished\s+avg MB/s")
 _SECOND = re.compile(
-    r"^(?:\S*T\S*)?\s*(?P<time>\d{1,9})(?:\s+\d{1,9}){2}\s+(?P<made>\d{1,15})\s+(?P<rate>\d[\d.]{0,15})\s+\d[\d.]{0,15}"
-    r"(?:e-?\d+)?\s+(?:-|\d[\d.e-]{0,15})\s+\d[\d.e-]{0,15}\s*$"
+    r"^(?:\S{1,20}T\S{1,30})?\s*(?P<time>\d{1,9})(?:\s+\d{1,9}){2}\s+(?P<made>\d{1,15})"
+    r"\s+(?P<rate>\d[\d.]{0,15})\s+\d[\d.]{0,15}(?:e-?\d+)?\s+(?:-|\d[\d.e-]{0,15})\s+\d[\d.e-]{0,15}\s*$"
 )
 _THREADS = re.compile(r"(?<!\S)(?:-t\s?|--concurrent-ios[= ])(?P<count>\d{1,6})")
 _ORDER = re.compile(r"\b(?P<order>write|seq|rand)\b")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-_OF_LOOP = re.compile(r"(?P<name>\w+)@(?P<first>\d+)-(?P<last>\d+)")
+_OF_LOOP = re.compile(r"^(?P<name>\w+)@(?P<first>\d+)-(?P<last>\d+)")
 
 
 def key_without_default(name: str) -> str:
