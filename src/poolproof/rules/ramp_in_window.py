@@ -26,7 +26,8 @@ def _in_result(case: Case) -> Findings:
 def _of_ios_in_flight(case: Case) -> Findings:
     """Yield a note if fio's own IOPS leave out many of the I/Os that were in flight when the ramp ended."""
     found = list(parts(case.outcome))
-    ios, more = sum(part.figures.ios or 0 for part in found), sum(part.figures.ramp_ios for part in found)
+    more = sum(part.figures.ramp_ios for part in found)
+    ios = more + sum(part.figures.ios or 0 for part in found)
     if ios and more >= _MANY * ios:
         yield notes(
             f"{format_number_of(more, 'I/O')} of {format_count(ios)} began during the ramp and ended after it. "

@@ -84,10 +84,18 @@ def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
 
 def parts_of(job: PartOutcome) -> Iterator[ReportedDirection]:
     """Yield the reads and the writes of a job, except those that moved no data."""
-    if job.read is not None and _moved(read := _without_errors(job, job.read)):
+    if job.read is not None and _moved(read := _issued(_without_errors(job, job.read))):
         yield ReportedDirection(job, "read", read)
-    if job.write is not None and _moved(write := _without_errors(job, job.write)):
+    if job.write is not None and _moved(write := _issued(_without_errors(job, job.write))):
         yield ReportedDirection(job, "write", write)
+
+
+def _issued(figures: Direction) -> Direction:
+    """Return the figures with the I/Os that began after the ramp, but with the rate of those that ended after it.
+
+    The disks may have completed the other I/Os before the ramp ended, so their requests may not be in the counters.
+    """
+    return replace(figures, ios=(figures.ios or 0) - figures.ramp_ios) if figures.ramp_ios else figures
 
 
 def _without_errors(job: PartOutcome, figures: Direction) -> Direction:

@@ -3,12 +3,13 @@
 import json
 from dataclasses import replace
 
+from poolproof.evidence.model import Evidence
 from poolproof.load.fio.json_output import read_json
 from poolproof.load.outcome import Latency, Outcome, PartOutcome
 from poolproof.measure.figures import figures_of
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
-from tests.unit.rules.making import EXT4, KIB, direction, jobs
+from tests.unit.rules.making import EXT4, KIB, account, direction, jobs, leaf
 
 _JOB = "rw=randread bs=4k size=512m direct=1 ioengine=libaio iodepth=128 time_based=1 runtime=3"
 
@@ -58,3 +59,13 @@ def test_the_time_before_the_end_of_a_ramp_counts_for_the_ios_in_flight() -> Non
     assert _exceeds_depth(500, 0.06), "no I/O took long enough"
     assert _exceeds_depth(50, 0.36), "the ramp was too short"
     assert _exceeds_depth(0, 0.36)
+
+
+def test_ios_that_the_ramp_left_in_flight_need_no_requests() -> None:
+    """Four clones left 124 of 625 reads in flight. The disk had completed 38 of these before the ramp ended."""
+    read = direction(625 * 4 * KIB, 2.58, ramp_ios=124)
+    disk = leaf(read_bytes=587 * 4 * KIB, read_ios=587)
+    load = jobs(f"{_JOB} ramp_time=1".replace("runtime=3", "runtime=2"))
+    outcome = Outcome("fio-3.33", (PartOutcome("job", read=read),))
+    evidence = Evidence(account(read=(625 * 4 * KIB, 587 * 4 * KIB)), (disk,))
+    assert judge(Case(load, outcome, evidence, EXT4), "iops").verdict == "sound"
