@@ -56,7 +56,7 @@ def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], by
     """
     audit = Audit()
     logs: list[Path] = []
-    job_files = _job_files(Path(name) for name in names if name != STDIN)
+    job_files = job_files_of(Path(name) for name in names if name != STDIN)
     for name in names:
         if name == STDIN:
             _add(audit, "stdin", lambda: audit_text("stdin", as_text(_of_fair_size(stdin())), context, job_files))
@@ -67,7 +67,7 @@ def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], by
     return audit
 
 
-def _job_files(paths: Iterable[Path]) -> list[SourceCommand]:
+def job_files_of(paths: Iterable[Path]) -> list[SourceCommand]:
     """Return the fio job files among the paths. Their lines count backwards from 0, as if they were above each text."""
     found: list[SourceCommand] = []
     for path in paths:

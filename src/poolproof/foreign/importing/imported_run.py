@@ -17,11 +17,12 @@ from poolproof.campaign.write import scalar
 from poolproof.errors import FioError, PoolproofError, RunError
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
-from poolproof.foreign.audit.sources import Unread, files_below, read_text
+from poolproof.foreign.audit.sources import Unread, files_below, job_files_of, read_text
 from poolproof.foreign.audit.texts import Judged, judge_result, judge_text
 from poolproof.foreign.importing.cell_assignment import FAMILY, ImportedRecord, Record, common_folder, place, record_of
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.pairing import FoundResult
+from poolproof.load.fio.source_commands import SourceCommand
 from poolproof.load.model import Load
 from poolproof.measure.figures import figures_of
 from poolproof.metrics import MetricId, TrialMetrics
@@ -68,7 +69,8 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
         except OSError as error:
             unread.append(Unread(str(source), error.strerror or str(error)))
     distinct = dict.fromkeys(Path(os.path.realpath(file)) for file in files)  # a file may be named twice, or by a link
-    records = _records(tuple(distinct), context, unread) if files else []
+    job_files = job_files_of(sources)
+    records = _records(tuple(distinct), context, job_files, unread) if files else []
     if not records:
         first = f": {unread[0].source}: {unread[0].why}" if unread else ""
         raise FioError(
@@ -87,11 +89,13 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
     return Import(run.path, trials, unread)
 
 
-def _records(files: Sequence[Path], context: Context, unread: list[Unread]) -> list[Record]:
+def _records(
+    files: Sequence[Path], context: Context, job_files: Sequence[SourceCommand], unread: list[Unread]
+) -> list[Record]:
     """Return the results in the files. fio's logs are used only if no other file has the result of their run."""
     base = common_folder(files)
     records: list[Record] = []
-    for found, failed in _read_files([file for file in files if not is_log(file)], base, context):
+    for found, failed in _read_files([file for file in files if not is_log(file)], base, context, job_files):
         records += found
         unread += failed
     whole = _WholeResults(records)
@@ -160,20 +164,24 @@ def _log_paths(record: Record) -> Iterator[tuple[str, Path]]:
                 yield job.name, Path(value)
 
 
-def _read_files(files: Sequence[Path], base: Path, context: Context) -> Iterable[_FoundAndUnread]:
-    """Read the files in order, in several parallel processes if there are many."""
-    work = partial(_read_file, base=base, context=context)
+def _read_files(
+    files: Sequence[Path], base: Path, context: Context, job_files: Sequence[SourceCommand]
+) -> Iterable[_FoundAndUnread]:
+    """Read the files in order, in several parallel processes if there are many. The job files have no results."""
+    given = {os.path.realpath(job_file.source) for job_file in job_files}
+    files = [file for file in files if str(file) not in given]
+    work = partial(_read_file, base=base, context=context, job_files=job_files)
     if len(files) < _MIN_FILES_FOR_PROCESSES:
         return map(work, files)
     return share_out(work, files, chunk=_CHUNK_FILES)
 
 
-def _read_file(file: Path, base: Path, context: Context) -> _FoundAndUnread:
+def _read_file(file: Path, base: Path, context: Context, job_files: Sequence[SourceCommand]) -> _FoundAndUnread:
     try:
         text = read_text(file)
     except OSError as error:
         return [], [Unread(str(file), error.strerror or str(error))]
-    judged = [each for each in judge_text(text or "", context) if _has_content(each)]
+    judged = [each for each in judge_text(text or "", context, job_files) if _has_content(each)]
     if not judged:
         return [], [Unread(str(file), "it is binary" if text is None else "it contains no result")]
     return [record_of(file, base, each) for each in judged], []

@@ -10,6 +10,7 @@ from poolproof.errors import FioError
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.sources import audit_sources
+from poolproof.foreign.importing.imported_run import import_results
 
 _JOB = """\
 # an invented job
@@ -96,3 +97,13 @@ def test_a_job_file_alone_has_no_result(tmp_path: Path) -> None:
     (tmp_path / "job.fio").write_text(_JOB.format(name="seq", size="9600m"))
     done = CliRunner().invoke(app_for(), ["audit", str(tmp_path / "job.fio")])
     assert isinstance(done.exception, FioError)
+
+
+def test_an_import_uses_the_job_file_too(tmp_path: Path) -> None:
+    job, result = tmp_path / "job.fio", tmp_path / "out.txt"
+    job.write_text(_JOB.format(name="seq", size="9600m"))
+    result.write_text(_RESULT)
+    done = import_results([job, result], tmp_path / "run", Context())
+    (trial,) = done.trials
+    assert done.unread == []
+    assert "write-without-sync" in {finding.rule for finding in trial.findings}
