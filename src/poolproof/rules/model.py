@@ -168,6 +168,8 @@ class Case:
         """Return the jobs as the subject of a singular verb: "the job", "job `a`" or "each of the jobs `a`, `b`"."""
         if len(self.jobs) == 1:
             return "the job"
+        if len(jobs) > 1 and len({job.name for job in jobs}) == 1:
+            return f"each of the {len(jobs)} jobs `{jobs[0].name}`"
         names = ", ".join(f"`{job.name}`" for job in jobs[:_MOST_NAMES])
         if len(jobs) > _MOST_NAMES:
             names += f" and {len(jobs) - _MOST_NAMES} more"

@@ -1,9 +1,13 @@
 """Buffered reads of data that an earlier job in the same input has just written."""
 
+import math
+
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import writers_of
 from poolproof.rules.model import Case, Findings, Rule, fio_source, linux_source, suspects
 from poolproof.rules.path import is_uncached_when_closed, may_end_in_ram, may_leave_dirty
+
+_LARGE = 16 << 30
 
 
 def _in_job(case: Case) -> Findings:
@@ -35,9 +39,19 @@ def _remains(case: Case, writer: LoadPart, reader: LoadPart) -> bool:
     ram, size = case.target.ram_bytes if case.target else None, case.load.unique_bytes
     if ram and size and size >= 2 * ram:
         return False
-    return may_leave_dirty(writer, case.target) or (
-        not reader.invalidates_cache and may_end_in_ram(writer, case.target)
-    )
+    if not reader.invalidates_cache and may_end_in_ram(writer, case.target):
+        return True
+    return may_leave_dirty(writer, case.target) and not _was_written_back(case, writer, reader)
+
+
+def _was_written_back(case: Case, writer: LoadPart, reader: LoadPart) -> bool:
+    """True if the writer went on for more than the dirty limit behind the part of the file that the reader reads."""
+    limit = (case.target.dirty_limit_bytes if case.target else None) or _LARGE
+    if writer.is_random or any(each.scale != "bytes" for each in (*writer.extents, *reader.extents)):
+        return False
+    ends = {each.file: each.end for each in writer.extents}
+    behind = [ends[each.file] - each.end for each in reader.extents if each.file in ends]
+    return bool(behind) and all(limit <= each < math.inf for each in behind)
 
 
 RULE = Rule(
@@ -46,8 +60,9 @@ RULE = Rule(
     "only clean pages. Without a sync, the pages of the write are still dirty, so they stay in RAM.",
     shows="In a job file or script: a buffered read of a file that an earlier job or fio command wrote through the "
     "page cache, with no command in between that drops the caches. If the reading job does not set invalidate=0, this "
-    "applies only to writes without a sync. Files at least twice the size of the RAM are not reported, and neither are "
-    "block devices, because the kernel drops their pages when the writer closes them.",
+    "applies only to writes without a sync, and not if the write continued behind the part that is read for more than "
+    "the dirty limit (or 16 GiB if that is unknown). Files at least twice the size of the RAM are not reported, and "
+    "neither are block devices, because the kernel drops their pages when the writer closes them.",
     error="Too high for the reads, by a factor of 2 to more than 100.",
     fix="end the write with end_fsync=1, and drop the caches (sync; echo 3 > /proc/sys/vm/drop_caches) before the "
     "read, or read with direct=1",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from poolproof.load.fio.job import Job, Jobs
-from poolproof.load.fio.option_names import ALL_NAMES, JOB_OPTIONS, canonical, nearest
+from poolproof.load.fio.option_names import ALL_NAMES, JOB_OPTIONS, PROGRAM_OPTIONS, canonical, nearest
 from poolproof.load.fio.quantity import evaluate, kb_base_of
 
 _SECTION = re.compile(r"^\s*\[(?P<name>[^\n]*)\]")
@@ -235,7 +235,9 @@ class _JobFileParser:
     def _put(self, section: JobDraft, setting: str, number: int) -> None:
         name, equals, value = setting.partition("=")
         name = name.strip()
-        if name not in ALL_NAMES:
+        if name in PROGRAM_OPTIONS - ALL_NAMES:
+            self._report(number, f"{name} is an option of fio's command line, not of job files", f"run fio --{name} …")
+        elif name not in ALL_NAMES:
             self._add(unknown_option(name, number))
         found = _BLANK_BEFORE_UNIT.match(value)
         if found and not (found["unit"] == "s" and canonical(name) in _SECONDS):

@@ -208,6 +208,13 @@ def test_a_job_file_in_a_variable_whose_name_contains_fio(variable: str) -> None
     assert _unsynced("$FIO_PROG --name=a --rw=write --size=1g --bs=1m\n") == [1]
 
 
+def test_a_sentence_about_fio_runs_no_job_files() -> None:
+    sentence = "When running fio against a zoned disk you need to set --iodepth=1 to avoid errors\n"
+    assert not any("runs the job file" in each.message for each in lint(source(sentence, "a.md")))
+    for command in ("fio one two three --eta=never\n", "fio one two three four.fio --eta=never\n"):
+        assert any("runs the job file one" in each.message for each in lint(source(command, "a.md")))
+
+
 def test_a_value_after_a_space_is_not_a_job_file() -> None:
     assert _rules("fio --name=a --rw=read --size=1g --direct=1 --runtime= 60 --time_based\n") == {"refused-by-fio"}
     assert "no-job" in _rules("fio jobs60\n")

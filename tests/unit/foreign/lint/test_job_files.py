@@ -126,6 +126,26 @@ def test_the_fix_of_merged_percentiles_names_only_options_of_the_job() -> None:
     assert "group_reporting" in fix and "unified" not in fix
 
 
+def test_an_option_of_the_command_line_in_a_job_file() -> None:
+    assert "command line" in _message("[a]\nrw=read\nsize=1g\neta-newline=1\n", "refused-by-fio")
+    assert "command line" not in _message("[a]\nrw=read\nsize=1g\nquantum=1\n", "refused-by-fio")
+
+
+def test_jobs_with_the_same_name_are_counted() -> None:
+    text = "[global]\nioengine=psync\niodepth=4\nrw=randread\nsize=1g\n[{}]\n[{}]\n"
+    assert "each of the 2 jobs `a` sets" in _message(text.format("a", "a"), "iodepth-with-sync-engine")
+    assert "each of the jobs `a`, `b` sets" in _message(text.format("a", "b"), "iodepth-with-sync-engine")
+
+
+@pytest.mark.parametrize(("size", "is_told"), [("4g", False), ("60g", True)])
+def test_a_long_write_leaves_only_its_end_dirty(size: str, *, is_told: bool) -> None:
+    write = "[global]\nfilename=/mnt/f\nstonewall\n[w]\nrw=write\nbs=1m\nsize=64g\n"
+    text = f"{write}[r]\nrw=randread\nsize={size}\n"
+    assert ("read-after-write" in _rules(text)) is is_told
+    assert "read-after-write" in _rules(text.replace("rw=randread", "rw=randread\ninvalidate=0"))
+    assert "read-after-write" in _rules(text.replace("rw=write", "rw=randwrite"))
+
+
 def test_a_device_in_a_placeholder_needs_no_size() -> None:
     text = "[a]\nrw=randread\nfilename=PUT {} HERE\n"
     assert "refused-by-fio" in _rules(text.format("A FILE"))

@@ -16,6 +16,7 @@ _COMMENT_MARKS = ("//", "*")  # at the beginning of a continuation line in a C c
 _RUNS_NOTHING = frozenset({"parse-only", "showcmd"})
 
 _MOST_MISTAKES = 2
+_FEWEST_WORDS = 4
 _ELLIPSIS = re.compile(r"\.{2,}|…|\[\.{2,}\]")
 
 
@@ -31,7 +32,7 @@ def read_fio_call(words: Sequence[ShellWord], line: int) -> FioCall:
     known = [word for word, is_any in zip(words, is_unknown, strict=True) if not is_any]
     unknown = tuple((word.line, word.text) for word, is_any in zip(words, is_unknown, strict=True) if is_any)
     command = read_arguments([word.text for word in known], line, lines=[word.line for word in known])
-    if _is_of_another_program(command):
+    if _is_of_another_program(command) or _is_prose(command):
         return FioCall("command", line, jobs=())
     problems = (*command.problems, *([] if unknown else _missing_name(command)))
     given = {name for name, _value in command.program}
@@ -62,6 +63,12 @@ def _is_of_another_program(command: Command) -> bool:
         return False
     unknown = [problem for problem in command.problems if problem.option]
     return len(unknown) > _MOST_MISTAKES or sum(not problem.is_certain for problem in unknown) >= _MOST_MISTAKES
+
+
+def _is_prose(command: Command) -> bool:
+    """True for a sentence about fio, such as "run fio against a disk, you need to set --iodepth=1"."""
+    words = [name for name in command.files if name.isalpha()]
+    return not command.jobs and len(words) >= _FEWEST_WORDS and len(words) == len(command.files)
 
 
 def _without_optional(words: Sequence[ShellWord]) -> list[ShellWord]:
