@@ -27,6 +27,7 @@ _KERNEL = re.compile(r"(\d{1,4})\.(\d{1,4})(?!\d)")
 _LIMIT_S = 60.0
 _INSTALL = "to install or upgrade fio: `apt-get install fio` (Debian, Ubuntu), `dnf install fio` (Fedora, RHEL)"
 _FEWEST_OPTIONS = 50
+_OPTION = re.compile(r"[a-z][a-z0-9_]*")
 _ENGINE = re.compile(r"\w[\w-]*")
 _LIST_ENGINES = (
     "`fio --enghelp` lists the available engines; io_uring and libaio are asynchronous, psync is synchronous"
@@ -182,12 +183,26 @@ def _checked(job: JobSpec, host: Host) -> Job:
     options: dict[str, str] = {}
     for given, value in job.options:
         fitting = [given] if given in known else sorted(name for name in known if given and name.startswith(given))
+        if not fitting and _is_unlisted(host, given):
+            fitting = [given]
         if len(set(map(canonical, fitting))) != 1:
             raise _unknown(given, job.name, engine, known, fitting)
         name = canonical(fitting[0])
         options.pop(name, None)
         options[name] = value
     return Job(job.name, options)
+
+
+@_once_per_host
+def _is_unlisted(host: Host, name: str) -> bool:
+    """True if the host's fio has an option that `--cmdhelp=all` does not list, such as softrandommap in fio 3.33.
+
+    For an unknown name, fio prints the option with the closest name. Raises CommandError if the host does not answer.
+    """
+    if not _OPTION.fullmatch(name):
+        return False
+    printed = host.run(["fio", f"--cmdhelp={name}"], timeout_s=_LIMIT_S, check=False).stdout
+    return printed.lstrip().startswith(f"{name}:")
 
 
 def _unknown(given: str, job: str, engine: str, known: Iterable[str], fitting: Sequence[str]) -> CampaignError:

@@ -182,8 +182,13 @@ def _random_share(job: Job) -> float:
 
 
 def _block_spans(job: Job, *, reads: bool, writes: bool, trims: bool = False) -> tuple[quantity.SizeRange, ...]:
-    """Return the block sizes of the job's reads, writes and trims, or only of its trims if none is chosen."""
+    """Return the block sizes of the job's reads, writes and trims, or only of its trims if none is chosen.
+
+    With bs_is_seq_rand, the sizes of reads and of writes are those of sequential and of random I/O instead.
+    """
     sizes = quantity.block_sizes(job.options, job.kb_base)
+    if job.flag("bs_is_seq_rand"):
+        reads = writes = True
     used = [sizes.read] * reads + [sizes.write] * writes + [sizes.trim] * trims
     return tuple(span if span and span.low > 0 else quantity.DEFAULT_BLOCK for span in used or [sizes.trim])
 

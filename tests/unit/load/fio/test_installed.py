@@ -49,6 +49,15 @@ def test_aliases_and_prefixes_become_canonical_names() -> None:
 
 
 @needs_fio
+@pytest.mark.parametrize("name", ["bs_is_seq_rand", "softrandommap"])
+def test_options_that_fio_has_but_does_not_list_are_accepted(name: str) -> None:
+    """`fio --cmdhelp=all` of fio 3.33 does not contain them."""
+    assert check_options([JobSpec("a", ((name, "1"),))], HOST)[0].options == {name: "1"}
+    with pytest.raises(CampaignError, match="fio has no"):
+        check_options([JobSpec("a", ((f"{name}x", "1"),))], HOST)
+
+
+@needs_fio
 def test_engine_options_are_accepted_only_with_that_engine() -> None:
     spec = JobSpec("a", (("ioengine", "io_uring"), ("sqthread_poll", "1")))
     assert check_options([spec], HOST)[0].text("sqthread_poll") == "1"

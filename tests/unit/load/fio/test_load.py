@@ -79,6 +79,12 @@ def test_o_direct_follows_from_direct_buffered_and_atomic(options: dict[str, obj
     assert part_of(job(**options)).direct is expected
 
 
+def test_sequential_and_random_reads_can_have_block_sizes_of_their_own() -> None:
+    both = part_of(job(rw="randread", bs="64k,4k", bs_is_seq_rand="1", percentage_random="50"))
+    assert (both.block_bytes, both.max_block_bytes) == (4096, 65536)
+    assert part_of(job(rw="randread", bs="64k,4k")).block_bytes == 65536
+
+
 def test_block_sizes_are_those_of_the_directions_used() -> None:
     assert part_of(job(rw="randwrite", bs="4k,16k")).block_bytes == 16384
     both = job(rw="randrw", bs="4k,16k")
