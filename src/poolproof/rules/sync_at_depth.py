@@ -30,7 +30,7 @@ def _in_job(case: Case) -> Findings:
 
 def _in_result(case: Case) -> Findings:
     waiting = list(_waiting(case))
-    for job, reported in waiting:
+    for job, reported in {job.name: (job, reported) for job, reported in reversed(waiting)}.values():
         syncs, mean_ns = _syncs(reported), (reported.sync.mean_ns if reported.sync else None) or 0.0
         one_by_one_s, run_s = syncs / reported.clones * mean_ns / 1e9, reported.longest_ms / 1000
         if run_s and one_by_one_s > _LONGER * run_s:
