@@ -81,22 +81,34 @@ def _is_idle(job: PartOutcome) -> bool:
     return job.job_runtime_ms is not None or job.user_cpu_percent is not None
 
 
+def _ends_with_depth(job: LoadPart) -> bool:
+    """True if fio ends the job when it has found the largest queue depth that meets the latency_target."""
+    fio = fio_job(job)
+    return bool(fio.text("latency_target")) and not fio.flag("latency_run")
+
+
 def _time_done(case: Case) -> Findings:
     ran, asked, jobs = ran_s(case.outcome), asked_s(case), case.jobs
     if ran is None:
         return
     endless = jobs and all(job.time_based and "steadystate" not in fio_job(job).options for job in jobs)
-    if asked and endless and ran < 0.95 * asked and (case.quoted is None or ran < _LONG_S):
+    finds_depth = any(map(_ends_with_depth, jobs))
+    why = (
+        "latency_target ends it as soon as it has found the queue depth" if finds_depth else "something ended it early"
+    )
+    may_be_meant = case.quoted is not None and (ran >= _LONG_S or finds_depth)
+    if asked and endless and ran < 0.95 * asked and not may_be_meant:
         yield fails(
-            f"{case.generator} should have run for {format_duration(asked)}, but ran for {format_duration(ran)}: "
-            "something ended it early",
+            f"{case.generator} should have run for {format_duration(asked)}, but ran for {format_duration(ran)}: {why}",
             weight=80,
-            fix="look for a signal, a full target or a device that disappeared, then run the job again",
+            fix="set latency_run=1, and latency_window to a part of the runtime"
+            if finds_depth
+            else "look for a signal, a full target or a device that disappeared, then run the job again",
         )
-    elif asked and endless and ran < 0.95 * asked:
+    elif asked and endless and ran < 0.95 * asked and not (finds_depth and ran < _SHORTEST_S):
         yield notes(
             f"{case.generator} should have run for {format_duration(asked)}, but ran for {format_duration(ran)}: "
-            "something ended it early, and the rates cover only this time",
+            f"{why}, and the rates cover only this time",
             weight=30,
         )
     elif ran < _SHORTEST_S:
@@ -242,7 +254,8 @@ RULE = Rule(
     shows="In a script: a time limit (`timeout 20 fio …`) below the runtime of its time_based jobs. In a result: an "
     "error code, no bytes, a time_based run of less than 95% of its runtime, or less than 95% of the bytes that the "
     "sizes add up to (a note if the text shows that a signal ended the run). A time_based run in a text that was ended "
-    "after more than a minute is a note too. A run of less than a second is reported as a note. It is suspect if "
+    "after more than a minute is a note too, and so is one that latency_target without latency_run ended: fio "
+    "then stops when it has found the queue depth. A run of less than a second is reported as a note. It is suspect if "
     "number_ios, io_size, loops, exitall or sysbench's request limit ended it, or if it took less than 20 ms (in a "
     "text: less than 250 ms of fio, or less than 250 ms of its reads or of its writes, or at most 16 I/Os of fio). In "
     "poolproof's own runs, the reads or the writes alone are suspect for the same reasons, even if another section "

@@ -5,6 +5,7 @@ import pytest
 from poolproof.load.outcome import Latency
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
+from poolproof.rules.quoted import Quoted
 from tests.unit.rules.making import EXT4, direction, jobs, said
 
 
@@ -38,6 +39,28 @@ def test_a_full_queue_with_a_limited_rate_has_no_note() -> None:
     load = jobs("rw=randread bs=4k size=64m direct=1 ioengine=libaio iodepth=64 rate_iops=9000")
     found = judge(Case(load, said(read=read), None, EXT4), "iops").findings
     assert not [finding for finding in found if finding.rule == "littles-law"]
+
+
+@pytest.mark.parametrize(
+    ("options", "quoted", "effect", "words"),
+    [
+        ("", None, "fails", "something ended it early"),
+        ("latency_target=20ms", None, "fails", "latency_target ends it as soon as it has found the queue depth"),
+        ("latency_target=20ms latency_run=1", None, "fails", "something ended it early"),
+        ("latency_target=20ms", Quoted(), "notes", "latency_target ends it as soon as it has found the queue depth"),
+        ("", Quoted(), "fails", "something ended it early"),
+    ],
+)
+def test_fio_ends_when_it_has_found_the_queue_depth(
+    options: str, quoted: Quoted | None, effect: str, words: str
+) -> None:
+    """With fio 3.33 and latency_target=20ms, a job with runtime=1 ended after one read."""
+    load = jobs(f"rw=randread bs=4k size=64m direct=1 time_based=1 runtime=10 iodepth=64 {options}")
+    outcome = said(read=direction(4_000 * 4096, 2.0))
+    found = judge(Case(load, outcome, None, EXT4, quoted=quoted), "iops").findings
+    (finding,) = (each for each in found if each.rule == "work-done")
+    assert finding.effect == effect and words in finding.message
+    assert ("latency_run=1" in finding.fix) == (effect == "fails" and "latency_target ends" in words)
 
 
 def test_a_deep_queue_is_printed_without_an_exponent() -> None:
