@@ -29,13 +29,15 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     for option, reached in (("rate_iops", part.figures.iops), ("rate", part.figures.bandwidth_bytes)):
         most = _most(job, option, part)
         if most and reached is not None and reached >= _REACHED * most:
-            share = "" if reached >= _EXACTLY * most else f"{100 * reached / most:.0f}% of "
+            is_exact = reached >= _EXACTLY * most
+            share = "" if is_exact else f"{100 * reached / most:.0f}% of "
+            requested = "the requested rate, " if is_exact else ""  # below this share, rate-not-reached may apply too
             return finding(
                 # readers of a text see the limit in the job, but readers of a comparison do not
                 "suspects" if case.quoted is None else "notes",
                 f"{option}={fio_job(job).text(option)} limits the {part.kind}s, and they reached {share}this limit, so "
-                "the result is the requested rate, not the highest rate that the layout can reach. The latencies are "
-                "valid at this rate",
+                f"the result is {requested}not the highest rate that the layout can reach. The latencies are valid at "
+                "this rate",
                 weight=72,
                 metrics=RATES,
             )

@@ -55,3 +55,4 @@ def test_a_rate_just_below_its_limit_is_not_said_to_have_reached_it(rate: int, r
     (message,) = [each.message for each in found.findings if each.rule == "capped-rate"]
     assert f"they reached {reached}," in message
     assert ("rate-not-reached" in {each.rule for each in found.findings}) is not_reached
+    assert ("requested rate" in message) is not not_reached, "a rate that was missed is not the requested one"
