@@ -126,6 +126,6 @@ RULE = Rule(
     ),
     in_result=each_part(_in_part),
     cleared_by_byte_count=False,
-    not_compared="its rate is limited",
+    not_compared="the job limits the rate",
     commands="fio --rw=randread --bs=4k --size=256m --direct=1 --rate_iops=100 --time_based --runtime=3",
 )

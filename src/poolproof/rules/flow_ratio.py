@@ -111,7 +111,7 @@ RULE = Rule(
     in_result=_in_result,
     options=("flow", "flow_id", "iodepth", "flow_sleep"),
     cleared_by_byte_count=False,
-    not_compared="its jobs wait for each other",
+    not_compared="the jobs wait for each other",
     commands=(
         "fio --rw=randread --bs=4k --size=256m --direct=1 --ioengine=libaio --iodepth=16 --flow=1 --time_based "
         "--runtime=3 --name=slow --filename=trap --rw=randread --bs=4k --size=256m --direct=1 --flow=1 "

@@ -26,7 +26,7 @@ from poolproof.results.compare.ranking import Ranked, Ranking, Safety
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.statistics.comparison import CORRECTION, TEST, difference
 from poolproof.statistics.intervals import Interval
-from poolproof.units import format_number, format_size
+from poolproof.units import format_list, format_number, format_size
 
 _MOST_TIES = 6
 _UNKNOWN = "–"
@@ -138,11 +138,15 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
         assert each.to_leader is not None, "only layouts other than the leader are in this list"
         speed = speed_text(each.to_leader.interval)
         yield Text(f"cost of surviving {failures_text(each.safety)}: {speed} with {each.entry.layout} vs {leader}")
+    untested: dict[str, list[str]] = {}
     for each in ranking.ranked:
         whys = [(name, each.entry.cells[name].untested) for name in each.entry.untested]
         if whys:
             why = whys[0][1] if ranking.goal.only is not None else "; ".join(in_groups(whys))
-            yield Text(f"{each.entry.layout} is not tested, so it may have any place: {why}")
+            untested.setdefault(why, []).append(each.entry.layout)
+    for why, layouts in untested.items():
+        ends = "is not tested, so it" if len(layouts) == 1 else "are not tested, so they"
+        yield Text(f"{format_list(layouts)} {ends} may have any place: {why}")
     yield from compared.remark_lines(
         (str(cell.cell.key), cell.remarks) for each in ranking.ranked for cell in each.entry.cells.values()
     )

@@ -275,7 +275,7 @@ def test_a_rate_that_the_job_limits_is_not_ranked(tmp_path: Path) -> None:
     ranking = rank(load_run(path), READS, metric=None, effect=0.02)
     assert list(places(ranking)) == ["one"]
     assert {each.layout: each.why for each in ranking.excluded} == dict.fromkeys(
-        ("pair", "union"), "its rate is limited (capped-rate)"
+        ("pair", "union"), "the job limits the rate (capped-rate)"
     )
     assert set(places(rank(load_run(path), READS, metric="p99", effect=0.02))) == {"one", "pair", "union"}
 

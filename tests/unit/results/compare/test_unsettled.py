@@ -115,6 +115,7 @@ def test_layouts_of_which_none_can_be_tested_are_not_called_equal(tmp_path: Path
     assert "best: unknown, because no layout can be tested" in printed
     assert "the best layout is unknown: no layout can be tested" in page
     assert "not significantly" not in printed + page
+    assert "are not tested, so they may have any place: the rate changes (drift)" in " ".join(printed.split())
     compared = text_of(print_comparison, compare(Side(made, "one"), Side(made, "pair"), effect=0.02))
     assert "not tested: reads" in compared and "With 95% confidence" not in compared
 
