@@ -57,7 +57,7 @@ def test_a_file_that_includes_itself_is_not_read_forever() -> None:
     [
         ("rw=read\n[a]\n", 1, "above the first"),
         ("[a]\niodepht=4\n", 2, "`iodepth`"),
-        ("[a]\ninclude nowhere\n", 2, "cannot be read"),
+        ("[a]\ninclude nowhere\n", 2, "is not here"),
     ],
 )
 def test_mistakes_are_problems_with_a_line_number(text: str, line: int, message: str) -> None:
