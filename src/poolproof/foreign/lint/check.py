@@ -13,6 +13,7 @@ from poolproof.foreign.lint.jobfiles import INCLUDE
 from poolproof.foreign.lint.located_findings import locate_findings
 from poolproof.foreign.lint.missing_size import SIZE_FIX, jobs_without_size, with_sizes_of_files
 from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, FioCall, LoopIteration, Severity
+from poolproof.foreign.lint.own_findings import OWN_FINDINGS
 from poolproof.foreign.lint.possible_values import PossibleValues
 from poolproof.foreign.lint.refusals import InstalledFio, refusals
 from poolproof.foreign.lint.shell.variable_keys import variable_of
@@ -100,9 +101,9 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
 
 
 def _without_repetitions(ordered: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield the findings, and each note and each device to overwrite only once, with the other lines it applies to.
+    """Yield the findings, and only once each note and each of lint's own findings, with the other lines it applies to.
 
-    A finding about the machine is not about any line.
+    For example, a misspelt option may be in many sections. A finding about the machine is not about any line.
     """
     about_machine = {rule.id for rule in all_rules() if rule.is_about_machine}
     lines: dict[Diagnostic, list[int]] = {}
@@ -110,7 +111,7 @@ def _without_repetitions(ordered: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
         lines.setdefault(replace(each, line=0), []).append(each.line)
     for each in ordered:
         first, *others = lines[replace(each, line=0)]
-        if each.severity != "note" and each.rule not in (DESTROYS, *about_machine):
+        if each.severity != "note" and each.rule not in OWN_FINDINGS:
             yield each
         elif each.line == first:
             where = f"on {'lines' if len(others) > 1 else 'line'} {format_list(list(map(str, others)), _MOST_LINES)}"

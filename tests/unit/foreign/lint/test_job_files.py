@@ -131,6 +131,12 @@ def test_an_option_of_the_command_line_in_a_job_file() -> None:
     assert "command line" not in _message("[a]\nrw=read\nsize=1g\nquantum=1\n", "refused-by-fio")
 
 
+def test_an_option_that_is_misspelt_in_each_section_is_one_finding() -> None:
+    text = "[a]\nrw=read\nsize=1g\nrmptime=4\n[b]\nrw=read\nsize=1g\nrmptime={}\n"
+    found = [each for each in lint(source(text.format(4))) if each.rule == "refused-by-fio"]
+    assert [(each.line, each.message.endswith("(also on line 8)")) for each in found] == [(4, True)]
+
+
 def test_jobs_with_the_same_name_are_counted() -> None:
     text = "[global]\nioengine=psync\niodepth=4\nrw=randread\nsize=1g\n[{}]\n[{}]\n"
     assert "each of the 2 jobs `a` sets" in _message(text.format("a", "a"), "iodepth-with-sync-engine")

@@ -22,6 +22,19 @@ def test_apostrophes_of_the_prose_are_no_quotes(text: str, line: int) -> None:
     assert said(text, name="README.md") == [(line, "warning", "write-without-sync")]
 
 
+def test_a_file_in_a_session_ends_before_the_prose() -> None:
+    job = "[a]\nrw=randread\nsize=9g\ndirect=1\n{}\n"
+    shown = f"```sh\n# cat a.job\n{job}```\n\nThen update the tools:\n\n[mirror]\nurl=x\n"
+    assert rules(shown.format(""), name="README.md") == set()
+    assert rules(shown.format("iodpth=4"), name="README.md") == {"refused-by-fio"}
+
+
+def test_an_explanation_behind_an_option() -> None:
+    job = "```\n[a]\nrw=randread\nsize=9g  // in total,\n         // of all files\ndirect=1\n```\n"
+    assert rules(job, name="README.md") == set()
+    assert rules(job.replace("```\n", ""), name="a.fio") == {"refused-by-fio"}
+
+
 def test_only_the_command_is_changed() -> None:
     text = f"Don't:\n\n```bash\n{_COMMAND}\n```\n\nIt's buffered.\n"
     assert fixed_text(text, name="README.md").text == text.replace("=8g", "=8g --end_fsync=1")

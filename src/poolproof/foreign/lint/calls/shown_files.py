@@ -1,5 +1,9 @@
-"""Job files that a terminal session shows: `$ cat job.fio`, the lines of the file, and the next prompt."""
+"""Job files that a terminal session shows: `$ cat job.fio`, the lines of the file, and the next prompt.
 
+The file ends earlier at a line that cannot be part of a job file, for example if prose follows the session.
+"""
+
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +16,8 @@ _SHOWN = re.compile(
     re.MULTILINE,
 )
 _PROMPT = re.compile(r"^[ \t]*(?:\[[^\]\n]{1,60}\]|[\w.@:~/-]{0,60})[$#>%][ \t]*\S", re.MULTILINE)
+_LINE = re.compile(r"[> \t]*(?:[#;\[]|include[ \t]|[A-Za-z][\w-]*[ \t]*(?:[=#;].*)?$|$)")
+"""Matches a line of a job file, which may have a misspelt option."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,7 @@ def shown_files(text: str) -> Iterator[ShownFile]:
         place = found.start("text")
         following = next((each for each in _PROMPT.finditer(text, place) if _is_prompt(each[0], found["prompt"])), None)
         shown = text[place : following.start() if following else found.end()]
+        shown = "\n".join(itertools.takewhile(_LINE.match, shown.split("\n")))
         if has_fio_options(shown):
             yield ShownFile(found["name"], shown, place, text.count("\n", 0, place) + 1)
 

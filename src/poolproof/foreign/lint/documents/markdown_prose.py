@@ -15,6 +15,7 @@ _FENCE_LINE = re.compile(_FENCE.pattern, re.MULTILINE)
 _FENCED = re.compile(
     r"^[ \t]*(?P<fence>```|~~~)[^`\n]*\n(?P<text>(?:(?![ \t]*(?P=fence)).*\n){1,400})[ \t]*(?P=fence)", re.MULTILINE
 )
+_ANNOTATION = re.compile(r"(?:^|(?<=\s))//(?:[ \t].*)?$", re.MULTILINE)
 _INDENTED = re.compile(
     r"^(?P<indent>[ ]{2,12}|\t)\[[\w .-]{1,60}\][ \t]*\n(?:(?:(?P=indent).*|[ \t]*)(?:\n|\Z)){1,400}", re.MULTILINE
 )
@@ -47,8 +48,10 @@ class FencedText:
 
 
 def fenced_texts(text: str) -> Iterator[FencedText]:
+    """Yield the text in each fence. Explanations at the end of a line (`iodepth=16  // per job`) become spaces."""
     for found in _FENCED.finditer(text):
-        yield FencedText(found["text"], found.start("text"), text.count("\n", 0, found.start("text")) + 1)
+        plain = _ANNOTATION.sub(lambda each: " " * len(each[0]), found["text"])
+        yield FencedText(plain, found.start("text"), text.count("\n", 0, found.start("text")) + 1)
 
 
 def indented_texts(text: str) -> Iterator[FencedText]:
