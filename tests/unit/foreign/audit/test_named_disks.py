@@ -158,6 +158,7 @@ def test_the_columns_of_results_may_be_the_pools_of_such_a_table() -> None:
         ("Ceph cluster with HDD OSDs", False),
         ("three servers, each with HDDs", False),
         ("my server with one HDD", True),
+        ("a Dell 720 server with one HDD", True),
         ("node5: one HDD", True),
     ],
 )

@@ -40,7 +40,7 @@ _COUNT = re.compile(
     r"\b(?P<count>\d{1,3})\s?[x×*]\s?\S|\b(?P<number>\d{1,3})\s(?:\S+\s){0,3}?(?:hdds|disks|drives)\b", re.I
 )
 _SEVERAL_MACHINES = re.compile(
-    r"(?<![\w.])(?:[2-9]|\d{2,3})[ -]?(?:node|server|host|osd)s?\b|\b(?:nodes|servers|hosts|osds|cluster)\b",
+    r"(?<![\w.])(?:[2-9]|[1-9]\d)[ -]?(?:node|server|host|osd)s?\b|\b(?:nodes|servers|hosts|osds|cluster)\b",
     re.IGNORECASE,
 )
 _NOT_A_DISK = re.compile(r"\bhdds?[:=](?=\w)|^\s*(?:x?vd|sd|sr|loop)[a-z0-9]+\s+\S+\s+HDD\b", re.IGNORECASE)
