@@ -15,7 +15,9 @@ _INCLUDE = re.compile(r"^\s*include\s+\S+\s*$")
 _OPTION = re.compile(r"^\s*+(?P<text>[^#;\n]+)")
 _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
 _TEMPLATE = re.compile(r"\{#.{0,2000}?#\}|^[ \t]*\{%.{0,200}?%\}[ \t]*$", re.DOTALL | re.MULTILINE)  # of Jinja
-_VARIABLE = re.compile(r"\$(?:\w+|\{\w+\})")
+_VARIABLE = re.compile(r"\$(?:\w+|\{\w+\})|\{\{[^{}]*\}\}|@\w+@|%\w+%")
+"""Matches a line that another program replaces with any options before fio reads the file."""
+
 _MORE_WITH_RW = 3
 INCLUDE = "include"
 """The unknown word that stands for the options of an included file that does not exist here."""

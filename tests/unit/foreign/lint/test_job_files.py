@@ -137,6 +137,13 @@ def test_an_option_that_is_misspelt_in_each_section_is_one_finding() -> None:
     assert [(each.line, each.message.endswith("(also on line 8)")) for each in found] == [(4, True)]
 
 
+@pytest.mark.parametrize("line", ["{{ options }}", "{{parameter}}", "@OPTIONS@", "$OPTIONS"])
+def test_a_line_that_a_template_replaces(line: str) -> None:
+    text = f"[a]\nrw=write\nsize=1g\n{line}\n"
+    assert _rules(text) == {"unknown-variable"}
+    assert "refused-by-fio" in _rules(text.replace(line, "{parameter"))
+
+
 def test_jobs_with_the_same_name_are_counted() -> None:
     text = "[global]\nioengine=psync\niodepth=4\nrw=randread\nsize=1g\n[{}]\n[{}]\n"
     assert "each of the 2 jobs `a` sets" in _message(text.format("a", "a"), "iodepth-with-sync-engine")
