@@ -19,6 +19,12 @@ _MOST = 256
 _MOST_STEPS = 4  # from a variable to an argument, to a loop over an array, to a device
 _MOST_CALLS = 64
 _WORDS = r"\bfor\s+{name}\s+in\s+(?P<words>[^;\n]+)"
+_READ = (
+    r"(?:\becho\s+(?P<word>[^\s|;&-][^\s|;&]*)|\bprintf\s+[\"']%s\\n[\"']\s+(?P<words>[^\n|;&]+?))\s*"
+    r"\|\s*while\s+(?:IFS=\S{{0,8}}\s+)?read\s+(?:-\w+\s+){{0,3}}{name}\b"
+)
+"""Matches words that a loop reads one by one: `echo /dev/sda | while read disk; do …`."""
+
 _ASSIGNED = r"(?:^|[\s;]){name}(?:[ ]?[?:]?=[ ]?)(\"[^\"\n]*\"|'[^'\n]*'|[^\s;()\"']+)(?=[\s;]|$)"
 _ASSIGNED_IF_UNSET = r"\$\{{{name}:?=([^{{}}\n]*)\}}"
 _ARRAY = r"(?:^|[\s;]){name}\+?=\(([^()]*)\)"
@@ -176,8 +182,10 @@ def _assigned(name: str, text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _words_in_loops(name: str, text: str) -> tuple[str, ...]:
-    """Return all words that `for` loops assign to a variable."""
-    return _unquoted([word for words in re.findall(_WORDS.format(name=name), text) for word in words.split()])
+    """Return all words that `for` loops, and loops that read a pipe, assign to a variable."""
+    lists = [each["words"] for each in re.finditer(_WORDS.format(name=name), text)]
+    lists += [each["word"] or each["words"] for each in re.finditer(_READ.format(name=name), text)]
+    return _unquoted([word for words in lists for word in words.split()])
 
 
 def _unquoted(values: Sequence[str]) -> tuple[str, ...]:

@@ -196,6 +196,18 @@ def test_devices_that_come_through_a_pipe(text: str, is_device: bool) -> None:
     assert bool(_found(script, machine=False)) is is_device
 
 
+@pytest.mark.parametrize(
+    ("command", "is_in_use"),
+    [
+        ("echo /dev/vda", True), ("printf '%s\\n' /dev/vdz /dev/vda", True),
+        ("echo /dev/vda /dev/vdz", False), ("echo /mnt/a", False),
+    ],
+)  # fmt: skip
+def test_a_device_that_a_loop_reads_from_a_pipe(command: str, *, is_in_use: bool) -> None:
+    script = f"{command} | while IFS= read -r d; do\n  fio --name=a --rw=write --size=1g --filename=$d\ndone\n"
+    assert ("error" in {each.severity for each in _found(script)}) is is_in_use
+
+
 def test_an_unknown_device_is_named_as_in_the_job() -> None:
     text = "while getopts d: o; do disk=$OPTARG; done\nfio --name=a --rw=write --size=1g --filename=/dev/$disk\n"
     assert [each.message for each in _found(text, machine=False) if "device /dev/$disk and" in each.message]
