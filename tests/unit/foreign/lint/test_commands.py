@@ -215,6 +215,12 @@ def test_a_sentence_about_fio_runs_no_job_files() -> None:
         assert any("runs the job file one" in each.message for each in lint(source(command, "a.md")))
 
 
+@pytest.mark.parametrize(("option", "is_run"), [("--enghelp", False), ("--cmdhelp=bs", False), ("--eta=never", True)])
+def test_a_command_that_prints_help_runs_no_job_file(option: str, *, is_run: bool) -> None:
+    found = lint(source(f"fio {option} a.fio\n", "b.sh"))
+    assert any("runs the job file a.fio" in each.message for each in found) is is_run
+
+
 def test_a_value_after_a_space_is_not_a_job_file() -> None:
     assert _rules("fio --name=a --rw=read --size=1g --direct=1 --runtime= 60 --time_based\n") == {"refused-by-fio"}
     assert "no-job" in _rules("fio jobs60\n")

@@ -11,7 +11,8 @@ from poolproof.load.fio.job import Job
 from poolproof.load.fio.jobfile import Problem
 from poolproof.load.fio.option_names import ALL_NAMES, PROGRAM_OPTIONS
 
-_NEEDS_NO_JOB = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", "help", "version", "remote-config"})
+_PRINTS_HELP = frozenset({"cmdhelp", "enghelp", "help", "version"})
+_NEEDS_NO_JOB = frozenset({"profile", "server", "client", "remote-config"}) | _PRINTS_HELP
 _COMMENT_MARKS = ("//", "*")  # at the beginning of a continuation line in a C comment
 _RUNS_NOTHING = frozenset({"parse-only", "showcmd"})
 
@@ -42,7 +43,7 @@ def read_fio_call(words: Sequence[ShellWord], line: int) -> FioCall:
         line,
         jobs=command.jobs or tuple(_of_profile(command)),
         problems=problems,
-        files=command.files,
+        files=() if given & _PRINTS_HELP else command.files,
         sections=None if any(word.is_split for word in words) else _sections(command, known),
         unknown_words=unknown,
         read_only=only_parses or "readonly" in given,
