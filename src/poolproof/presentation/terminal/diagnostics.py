@@ -39,7 +39,15 @@ def fixed_lines_of(fixed: FixedText) -> Iterator[str]:
     for what, found in (("fixed", fixed.fixed), ("removed by another fix", fixed.resolved)):
         yield from (f"{_place(each)}: {what}: {each.rule}" for each in found)
     yield from (f"{_OUTPUT}: appeared after another fix, and fixed: {rule}" for rule in fixed.later)
+    if fixed.left and not (fixed.fixed or fixed.resolved or fixed.later):
+        yield f"{_OUTPUT}: unchanged: {_why_unchanged(fixed.left)}"
     yield from lines_of(fixed.left, _OUTPUT)
+
+
+def _why_unchanged(left: Sequence[Diagnostic]) -> str:
+    if any(each.rule == "misread-by-fio" for each in left):
+        return "lint changes a job only if fio reads all its options as they are meant"
+    return "none of these fixes can be made automatically"
 
 
 def unknown_target_lines(paths: Sequence[str], host: str) -> Iterator[str]:

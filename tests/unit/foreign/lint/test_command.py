@@ -105,6 +105,20 @@ def test_fix_says_which_lines_are_those_of_the_new_job(lint: Lint, job_file: Cal
     assert left and all(line.startswith("<stdout>:") for line in left)
 
 
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ("runtime=60sec\ntime_based\n", "lint changes a job only if fio reads all its options as they are meant"),
+        ("filename=a:b.c\n", "none of these fixes can be made automatically"),
+    ],
+)
+def test_fix_says_why_nothing_changed(lint: Lint, job_file: Callable[[str], str], options: str, why: str) -> None:
+    text = f"[a]\nrw=randread\nbs=4k\nsize=10g\ndirect=1\n{options}"
+    _code, out, err = lint(job_file(text), "--fix", "--fs", "ext4")
+    assert out == text
+    assert f"<stdout>: unchanged: {why}" in err.splitlines()
+
+
 def test_fix_prints_a_command_in_its_own_form(lint: Lint) -> None:
     out = lint("--fix", *_FS, "--", "fio", "--name=a b", "--rw=write", "--bs=1m", "--size=1g")[1]
     assert out == "fio '--name=a b' --rw=write --bs=1m --size=1g --end_fsync=1\n"
