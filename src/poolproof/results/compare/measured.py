@@ -85,7 +85,7 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
     count = len(cell.values(metric))
     if not count:
         return "; ".join(without_value(cell.trials, metric)) or f"no {metric} was measured"
-    log = metric_log_mean(cell.samples(metric), metric, run.priors.get(metric))
+    log = metric_log_mean(cell.samples(metric), metric, run.prior(metric))
     if log is None:
         return "a trial measured 0"
     if usability.few is not None:

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import msgspec
-
 from poolproof.campaign.expression import format_expression
 from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.campaign.write import format_source
@@ -77,24 +75,14 @@ def _settings(run: LoadedRun) -> _Facts:
     return {key: value for key, value in run.record.facts.items() if key not in _ALWAYS_RECORDED and value}
 
 
-class _SavedConditions(msgspec.Struct):
-    """The part of evidence.json that this module needs."""
-
-    conditions: dict[str, str] = msgspec.field(default_factory=dict)
-
-
 def _disk_settings(run: LoadedRun) -> _Facts:
     """Return the queue settings of the disks, as the first trial of each layout recorded them.
 
     Loop devices that poolproof set up are left out, because the same loop device may be another disk in another run.
     """
-    first = {cell.layout: cell.trials[0] for cell in reversed(run.cells) if cell.trials}
-    found: dict[str, str] = {}
-    for trial in first.values():
-        if (saved := run.evidence_part(trial, _SavedConditions)) is not None:
-            found |= saved.conditions
     ours = ("queue of loop", "scheduler of loop") if run.campaign.devices else ()
-    return {key: value for key, value in found.items() if key.startswith(_DISK_SETTINGS) and not key.startswith(ours)}
+    found = run.conditions.items()
+    return {key: value for key, value in found if key.startswith(_DISK_SETTINGS) and not key.startswith(ours)}
 
 
 def _other_versions(run: LoadedRun) -> _Facts:

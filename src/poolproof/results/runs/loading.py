@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
+
 from poolproof.campaign.calibration import builds_of, campaign_cells
 from poolproof.campaign.cell_key import HEALTHY, CellKey
 from poolproof.campaign.model import Campaign, Workload
@@ -35,6 +37,12 @@ _MOST_NAMED = 4
 _NO_RECORD = RunRecord(_UNKNOWN, "", "", "", "", 0, _UNKNOWN, "", {}, {})
 
 
+class _SavedConditions(msgspec.Struct):
+    """The part of evidence.json that `LoadedRun.conditions` needs."""
+
+    conditions: dict[str, str] = msgspec.field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class LoadedRun:
     """The contents of a run directory.
@@ -58,13 +66,16 @@ class LoadedRun:
     left_out: int = 0
     unplaced: int = 0
 
-    @cached_property
-    def priors(self) -> Mapping[MetricId, VariancePrior | None]:
-        """Return the typical variance between a cell's trials for each metric that was measured.
+    def prior(self, metric: MetricId) -> VariancePrior | None:
+        """Return the typical variance of a metric between a cell's trials, or None if too few cells measured it."""
+        if metric not in self._priors:
+            self._priors[metric] = metric_prior(self.cells, metric)
+        return self._priors[metric]
 
-        It is None if there are too few cells to estimate it.
-        """
-        return {metric: metric_prior(self.cells, metric) for metric in metrics_of(self.cells)}
+    @cached_property
+    def _priors(self) -> dict[MetricId, VariancePrior | None]:
+        """The typical variances that were computed already. Computing all of them takes long in a history of runs."""
+        return {}
 
     @cached_property
     def by_key(self) -> Mapping[CellKey, Cell]:
@@ -140,6 +151,16 @@ class LoadedRun:
             return decode_part(self.trial_file(trial, "evidence.json"), kind)
         except (OSError, *NOT_THE_JSON):
             return None
+
+    @cached_property
+    def conditions(self) -> Mapping[str, str]:
+        """The conditions on the machine, as the first trial of each layout recorded them."""
+        first = {cell.layout: cell.trials[0] for cell in reversed(self.cells) if cell.trials}
+        found: dict[str, str] = {}
+        for trial in first.values():
+            if (saved := self.evidence_part(trial, _SavedConditions)) is not None:
+                found |= saved.conditions
+        return found
 
     @cached_property
     def _has_trial_files(self) -> bool:

@@ -82,7 +82,7 @@ def test_with_until_the_prior_and_the_convergence_are_those_of_builds(tmp_path: 
     text = campaign("until: 3%", workloads=5)
     cells = {(layout, name): builds(0.05) for layout in ("one", "two") for name in names}
     run = run_of(tmp_path / "r", text, cells)
-    prior = run.priors["iops"]
+    prior = run.prior("iops")
     assert prior is not None and 0.03 < prior.deviation < 0.08, "between builds, not the 0.1% between trials"
     settled = run.cell("one", "w0").settling
     assert settled is not None and not settled.converged and settled.across_trials is not None
