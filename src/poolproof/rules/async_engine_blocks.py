@@ -210,7 +210,8 @@ RULE = Rule(
         "The latency is too high by a factor of iodepth, and the IOPS are too low. Measured: a mean slat of 27.3 µs, "
         "and a mean latency of 27.9 µs × iodepth. Percentiles are too low if most of the time is spent on submission. "
         "Measured on btrfs with direct=1 (Linux 6.18, libaio, iodepth=1): a median of 4.0 µs, although each write took "
-        "6.0 ms on average. Reads at iodepth=8 beside such writes: 1.28 ms on average, 0.25 ms at the disk."
+        "6.0 ms on average. The reads of such a job at iodepth=8 took "
+        "1.28 ms on average, but only 0.25 ms at the disk."
     ),
     fix="use libaio only with direct=1; on ZFS, use io_uring, or set iodepth=1 and raise numjobs, with one file per "
     "job",

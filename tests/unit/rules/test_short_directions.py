@@ -14,12 +14,10 @@ _READER = "rw=randread bs=4k size=64m direct=1 time_based=1 runtime=2"
 
 
 def _verdicts(writer: str, seconds: float, *metrics: MetricId) -> list[Verdict]:
-    """Return the verdicts on a section that read for 2 s, beside one that wrote 1 MiB."""
+    """Return the verdicts on a run in which one section read for 2 s and another wrote 1 MiB."""
     read, write = direction(64 * MIB, 2.0, 4 * KIB), direction(MIB, seconds, 4 * KIB)
     outcome = Outcome("fio-3.33", (PartOutcome("a", read=read), PartOutcome("b", write=write)))
-    disk = leaf(
-        read_bytes=64 * MIB, read_ios=16384, write_bytes=MIB, drained_write_bytes=MIB, write_ios=256
-    )  # fmt: skip
+    disk = leaf(read_bytes=64 * MIB, read_ios=16384, write_bytes=MIB, drained_write_bytes=MIB, write_ios=256)
     evidence = Evidence(account(read=(64 * MIB, 64 * MIB), write=(MIB,) * 3), (disk,))
     found = judge(Case(jobs(_READER, f"rw=randwrite bs=4k direct=1 {writer}"), outcome, evidence, EXT4), "iops")
     return [found.verdicts.get(metric, found.verdict) for metric in metrics]

@@ -160,6 +160,7 @@ def test_a_long_write_leaves_only_its_end_dirty(size: str, *, is_told: bool) -> 
 
 
 def test_a_device_in_a_placeholder_needs_no_size() -> None:
+    """Documentation writes /dev/sdXXX for the reader's own disk, which has a size."""
     text = "[a]\nrw=randread\nfilename=PUT {} HERE\n"
     assert "refused-by-fio" in _rules(text.format("A FILE"))
     assert "refused-by-fio" not in _rules(text.format("/dev/sdXXX"))
